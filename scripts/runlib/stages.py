@@ -10,6 +10,7 @@ import bench_switch
 import build
 import child
 import demo
+import dkms
 import kerneltools
 import results
 import sources
@@ -81,6 +82,12 @@ def fetch(stage, opt):
         elif status:
             stage.add(f"kernel {spec}", False, "see above")
             raise CannotGoOn("the cache could not be filled")
+    if not opt.quick and not opt.select:
+        for spec in _dkms_kernels(opt):
+            if child.run([*PYTHON, dkms.__file__, "fetch", spec],
+                         timeout=CACHE_LIMIT) not in (0, GONE):
+                stage.add(f"root with DKMS and {spec}", False, "see above")
+                raise CannotGoOn("the cache could not be filled")
 
 
 def plain(stage, opt):
@@ -202,6 +209,32 @@ def module(stage, opt):
               [*PYTHON, build.__file__, "module", *wanted])
 
 
+def _dkms_kernels(opt):
+    return [spec for spec in dkms.KERNELS
+            if spec in opt.kernels and spec not in opt.gone]
+
+
+def dkms_installs(stage, opt):
+    """The README's installation with DKMS, and its removal."""
+    def install(spec):
+        log = LOGS / f"dkms-{spec}.log"
+        log.unlink(missing_ok=True)
+        return log, child.run([*PYTHON, dkms.__file__, "install", spec],
+                              log=log, timeout=BUILD_LIMIT)
+
+    wanted = _dkms_kernels(opt)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        done = dict(zip(wanted, pool.map(install, wanted)))
+    for spec in dkms.KERNELS:
+        name = f"DKMS builds, installs and removes the module for {spec}"
+        if spec not in opt.kernels:
+            stage.skip(name, "this kernel is not tested here")
+        elif spec in opt.gone or done[spec][1] == GONE:
+            stage.skip(name, "the mirror no longer has this kernel")
+        else:
+            stage.add(name, done[spec][1] == 0, results.tail(done[spec][0]))
+
+
 def guest(spec):
     """The stage with the guest tests on one kernel."""
     def run(stage, opt):
@@ -319,6 +352,6 @@ def plan(opt):
         return [*ready, *checks]
     if opt.debug:
         guests.append(("debug kernel", debug_kernel))
-    return [*ready, *checks, *guests, ("cost of a switch", switch_cost),
-            ("demo", demo_agrees),
+    return [*ready, *checks, ("DKMS", dkms_installs), *guests,
+            ("cost of a switch", switch_cost), ("demo", demo_agrees),
             ("demo with faults", demo_faults)]

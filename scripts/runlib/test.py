@@ -21,11 +21,12 @@ REPORT = "docs/test-report.md"
 DESCRIPTION = """\
 Installs what is needed, builds everything, and runs all tests: user space
 plain and under sanitizers, fuzzers, checks of the sources, the kernel module
-on four kernels and one with PREEMPT_RT with all warnings, the tests in guests
-with these (those with PREEMPT_RT that have to do with it), and the demo, also
-with a register that misbehaves.  --full adds the rest with PREEMPT_RT, and a
-kernel that has the kernel's own checkers (built once, about 15 minutes on 2
-CPUs).  Nothing is loaded into this machine's own kernel.  Logs are in
+on four kernels and one with PREEMPT_RT with all warnings, its installation by
+DKMS in private Debian 12 and 13 roots, the tests in guests with these kernels
+(those with PREEMPT_RT that have to do with it), and the demo, also with a
+register that misbehaves.  --full adds the rest with PREEMPT_RT, and a kernel
+that has the kernel's own checkers (built once, about 15 minutes on 2 CPUs).
+Nothing is loaded into this machine's own kernel.  Logs are in
 build/test-logs.
 """
 

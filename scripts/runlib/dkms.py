@@ -171,6 +171,7 @@ def _install(lower, release):
              "--kill-child", "/usr/bin/python3", "-B", __file__, "inside",
              lower, work, release], timeout=LIMIT)
     finally:
+        child.stop_all()
         work.rmdir()
 
 
@@ -192,8 +193,6 @@ def main(argv):
         return 1
     except child.Interrupted as signal:
         return signal.status
-    finally:
-        child.stop_all()
 
 
 if __name__ == "__main__":

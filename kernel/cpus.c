@@ -20,6 +20,7 @@
 #include "compat/compat.h"
 #include "cpus.h"
 #include "domain.h"
+#include "event.h"
 
 static int hotplug_state;
 
@@ -325,9 +326,13 @@ static bool is_at_baseline(struct pf_domain *d)
 /* What firmware left; also where only part of the registers was written. */
 static void bring_back(struct pf_domain *d, enum prefetch_cause cause)
 {
+	u32 old = d->effective;
+
 	d->still = false;
-	if (d->writes && !is_at_baseline(d))
-		pf_domain_write_all(d, d->baseline_mask, cause);
+	if (d->writes && !is_at_baseline(d) &&
+	    pf_domain_write_all(d, d->baseline_mask, cause) &&
+	    d->effective != old)
+		pf_event_core(d, old, d->effective, current, cause);
 }
 
 static int prefetch_cpu_offline(unsigned int cpu)

@@ -204,9 +204,8 @@ static bool is_asked(const struct pf_domain *d)
 	return false;
 }
 
-static __always_inline void compute(struct pf_domain *d,
-				    struct task_struct *by,
-				    enum prefetch_cause cause)
+/* What the CPUs' wishes come to; a hold ends when there is a wish again. */
+static __always_inline u32 wanted(struct pf_domain *d, bool *still)
 {
 	bool any = false;
 	unsigned int i;
@@ -224,8 +223,18 @@ static __always_inline void compute(struct pf_domain *d,
 		d->held = false;
 	else
 		off = d->held ? pf_wish_resolve(d->held_wish, d->def) : d->def;
-	program(d, off & d->supported, d->layout->steer_bits && is_asked(d), by,
-		cause);
+	*still = d->layout->steer_bits && is_asked(d);
+	return off & d->supported;
+}
+
+static __always_inline void compute(struct pf_domain *d,
+				    struct task_struct *by,
+				    enum prefetch_cause cause)
+{
+	bool still;
+	u32 mask = wanted(d, &still);
+
+	program(d, mask, still, by, cause);
 }
 
 /**
@@ -240,6 +249,20 @@ void pf_domain_compute(struct pf_domain *d, struct task_struct *by,
 		       enum prefetch_cause cause)
 {
 	compute(d, by, cause);
+}
+
+/**
+ * pf_domain_wanted() - what would be programmed if the domain were in service
+ * @d: the domain
+ *
+ * While a write is refused, wishes and the machine default go on changing.
+ *
+ * Context: @d locked; it is to be programmed next.
+ * Return: the mask.
+ */
+u32 pf_domain_wanted(struct pf_domain *d)
+{
+	return wanted(d, &d->still);
 }
 
 static bool any_wish(const struct pf_domain *d)
@@ -468,7 +491,8 @@ void pf_domain_resolve_default(struct pf_domain *d)
  * @cause: why
  *
  * Used where the registers may hold anything: after the CPU was off, after
- * sleep, on repair. A domain that failed stays out of service.
+ * sleep, on repair. A domain that failed stays out of service. Listeners are
+ * told by the caller, who knows what they have seen last.
  *
  * Context: on a CPU of @d, interrupts off, @d locked.
  * Return: true if all was written.
@@ -482,7 +506,5 @@ bool pf_domain_write_all(struct pf_domain *d, u32 mask,
 		return false;
 	d->effective = mask;
 	trace_write(d->id, old, mask, cause);
-	if (old != mask)
-		pf_event_core(d, old, mask, current, cause);
 	return true;
 }

@@ -240,6 +240,7 @@ void pf_domain_compute(struct pf_domain *d, struct task_struct *by,
 void pf_domain_resolve_default(struct pf_domain *d);
 void pf_domain_forget(struct pf_domain *d);
 void pf_domain_refused(struct pf_domain *d, unsigned int reg);
+u32 pf_domain_wanted(struct pf_domain *d);
 bool pf_domain_write_all(struct pf_domain *d, u32 mask,
 			 enum prefetch_cause cause);
 void pf_domain_release(const struct pf_owner *gone, u64 before,

@@ -72,8 +72,10 @@ void pf_registers_repair(struct pf_registers *r)
 	u64 value[PF_MAX_REGS] = {};
 	unsigned int i;
 	bool good;
+	u32 mask;
 
-	good = pf_domain_write_all(d, d->effective, PREFETCH_CAUSE_REPAIR);
+	mask = d->failed ? pf_domain_wanted(d) : d->effective;
+	good = pf_domain_write_all(d, mask, PREFETCH_CAUSE_REPAIR);
 	/* Out of service: what it held may be what is wanted by chance. */
 	if (good && d->failed)
 		good = !pf_register_check(d, d->programmed, &d->fault);

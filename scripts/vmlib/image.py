@@ -111,6 +111,7 @@ class Overlay:
         self.box = Cpio()
         self.box.file(".vm/init", HERE / "guest-init", 0o755)
         self.box.link("init", "/.vm/init")
+        self.box.file(".vm/checkers", HERE / "guest-checkers", 0o755)
         self._files = []
         # Busybox's own shell runs its applets before what is in PATH, and so
         # would hide a program that was asked for by --with.

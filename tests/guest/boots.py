@@ -233,6 +233,8 @@ FOREIGN = Program(
     ("foreign_running", "foreign_held", "foreign_unset", "foreign_unloaded",
      "inherit_dropped"))
 
+REFUSED = Program("refused", ("refused_in_switch",))
+
 RELOAD = Program("reload", ("reload_under_load",))
 
 ROUNDS = ("fork", "thread", "exec", "exit")
@@ -294,11 +296,15 @@ BOOTS = {boot.name: boot for boot in (
     Boot("hotplug", (HOTPLUG, HOTPLUG_RELOAD), ("--cpus", "6")),
     Boot("suspend", (SUSPEND,), unshared=True),
     Boot("life", (TARGETS, FOREIGN, RELOAD)),
+    Boot("refused", (REFUSED,), ("--twin-profile", "refuses-later")),
     # In full on one kernel, as that takes minutes.
     Boot("races", tuple(race(what, 40000) for what in ROUNDS),
          ("--smp-parallel",), alone=True),
     *(Boot(f"races-{what}", (race(what),), ("--smp-parallel",), alone=True,
            kernels=("current",)) for what in ROUNDS),
+    # Under the checkers CPUs in parallel get in each other's way: fewer still.
+    Boot("races-slow", tuple(race(what, 4000) for what in ROUNDS),
+         ("--smp-parallel",), alone=True, kernels=(DEBUG,)),
     Boot("wire", (WIRE_TABLE, WIRE_DUMPS)),
     Boot("wire-random", (WIRE_RANDOM,)),
     Boot("multitude", (MULTITUDE,), ("--memory", "4G"), host_mb=6000,
@@ -330,13 +336,15 @@ BOOTS = {boot.name: boot for boot in (
 # more. The simulated machines show there what they show elsewhere.
 DEBUG_BOOTS = ("plain", "migrate", "many", "parallel", "hotplug", "life",
                "wire", "firmware", "reboot")
-DEBUG_FULL = ("absent", "present", *(f"fault-{fault}" for fault in FAULTS))
+DEBUG_FULL = ("absent", "present", "library", "suspend", "refused",
+              "wire-random", "strangers", "kexec",
+              *(f"fault-{fault}" for fault in FAULTS))
 
 
 # With PREEMPT_RT: where locks, interrupts and life events are, which are other
 # there. The rest is what it is on 6.12, and comes with a full run.
 RT_BOOTS = ("plain", "library", "migrate", "parallel", "hotplug", "life",
-            "races", "reboot")
+            "refused", "races", "reboot")
 
 
 def slowness(kernel):

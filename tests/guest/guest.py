@@ -129,7 +129,8 @@ def guest_script(boot, kernel):
                   f"echo end {i} $?"]
     lines += ["echo 'guest test: all done' > /dev/kmsg",
               # Its end would not arrive either.
-              "poweroff -f" if boot.unshared else "exit 0", ""]
+              "/.vm/checkers; poweroff -f" if boot.unshared else "exit 0",
+              ""]
     return "\n".join(lines)
 
 

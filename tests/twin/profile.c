@@ -179,6 +179,16 @@ static bool read_quirk(struct reader *r, char *word,
 	if (!strcmp(word, "reserved"))
 		return to_number(value, UINT64_MAX, &reg->reserved) ||
 		       bad(r, "not a register value", value);
+	if (!strcmp(word, "refuses")) {
+		at = strchr(value, '-');
+		if (!at)
+			return bad(r, "refuses=WRITE-WRITE lacks the -", value);
+		*at++ = '\0';
+		return (to_number(value, UINT64_MAX, &reg->refuses) &&
+			to_number(at, UINT64_MAX, &reg->refuses_to) &&
+			reg->refuses && reg->refuses <= reg->refuses_to) ||
+		       bad(r, "not WRITE-WRITE", at);
+	}
 	if (!strcmp(word, "changes")) {
 		at = strchr(value, '@');
 		if (!at)

@@ -48,6 +48,8 @@ struct profile_register {
 	uint64_t reserved; /* setting one of these bits faults */
 	bool read_faults;
 	bool write_faults;
+	uint64_t refuses;    /* from this write after the first mark on ... */
+	uint64_t refuses_to; /* ... to this one each write faults */
 	uint64_t changes;    /* bits that turn over by themselves ... */
 	uint64_t changes_at; /* ... after so many writes after the first mark */
 };

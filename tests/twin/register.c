@@ -200,7 +200,7 @@ static void store(struct copy *c, unsigned int vcpu, uint64_t asked)
 			   " new=0x%" PRIx64 "%s asked=0x%" PRIx64,
 			   vcpu, c->is.core, old, c->is.value, c->said, asked);
 
-	if (!marked || !c->is.changes || ++c->writes != c->is.changes_at)
+	if (!c->is.changes || c->writes != c->is.changes_at)
 		return;
 	old = c->is.value;
 	c->is.value ^= c->is.changes;
@@ -208,12 +208,24 @@ static void store(struct copy *c, unsigned int vcpu, uint64_t asked)
 		   c->is.core, old, c->is.value, c->said);
 }
 
+/* Does this write fault? With the first mark their counting begins. */
+static bool refuses(struct copy *c, uint64_t value)
+{
+	if (c->is.write_faults || (value & c->is.reserved))
+		return true;
+	if (!marked)
+		return false;
+	c->writes++;
+	return c->is.refuses && c->writes >= c->is.refuses &&
+	       c->writes <= c->is.refuses_to;
+}
+
 bool register_write(unsigned int vcpu, uint32_t msr, uint64_t value)
 {
 	int core = find_core(vcpu);
 	struct copy *c = find(core, msr);
 
-	if (!c || c->is.write_faults || (value & c->is.reserved)) {
+	if (!c || refuses(c, value)) {
 		log_record("write-fault vcpu=%u core=%d value=0x%" PRIx64
 			   " msr=0x%" PRIx32,
 			   vcpu, core, value, msr);

@@ -245,7 +245,7 @@ def guest(spec):
         words = ["-k", opt.select] if opt.select else []
         if opt.full:
             words.append("--full")
-        _pytest(stage, ["--kernel", spec, *words, "tests/guest"],
+        _pytest(stage, ["tests/guest", f"--kernel={spec}", *words],
                 LONG_LIMIT if opt.full or spec == DEBUG else GUEST_LIMIT)
     run.__doc__ = f"Guest tests on kernel {spec}."
     return run

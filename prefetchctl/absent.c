@@ -208,7 +208,8 @@ void machine_read(struct machine *machine)
 /* Why the module cannot work here, by what it said. */
 struct refusal {
 	bool undocumented;
-	bool on_purpose; /* the registers of this CPU are left alone */
+	bool on_purpose; /* this CPU's registers are known to be trouble */
+	bool left_alone; /* they are, for another reason */
 	bool no_effect;
 	bool ignored; /* by a hypervisor that was to be trusted */
 };
@@ -222,7 +223,10 @@ static struct refusal refusal_of(const struct machine *machine)
 		const char *said = machine->said[i];
 
 		why.undocumented |= strstr(said, "undocumented") != NULL;
-		why.on_purpose |= strstr(said, "left alone") != NULL;
+		if (strstr(said, "left alone on purpose"))
+			why.on_purpose = true;
+		else
+			why.left_alone |= strstr(said, "left alone") != NULL;
 		why.no_effect |= strstr(said, "writes have no effect") != NULL;
 		why.ignored |= strstr(said, "hypervisor ignores writes") !=
 			       NULL;
@@ -255,6 +259,11 @@ static void advise_log(const struct machine *machine, const struct refusal *why,
 		fputs("  this is on purpose, and there is nothing to do about "
 		      "it\n",
 		      out);
+	if (why->left_alone)
+		fprintf(out,
+			"  please report that with the output of "
+			"'prefetchctl info --report' to %s\n",
+			PREFETCH_REPORT_TO);
 	if (why->no_effect)
 		fputs("  next: see whether the firmware's setup locks the "
 		      "prefetchers or the CPU's registers; if this is a "
@@ -284,7 +293,8 @@ void machine_advise(const struct machine *machine, FILE *out)
 		return;
 	}
 	/* To load it once more would be in vain. */
-	if (why.undocumented || why.on_purpose || why.ignored) {
+	if (why.undocumented || why.on_purpose || why.left_alone ||
+	    why.ignored) {
 		advise_log(machine, &why, out);
 		return;
 	}

@@ -46,6 +46,8 @@ def make_root(name, suite, packages, hooks=()):
                 "--architectures=amd64", f"--include={','.join(packages)}",
                 *[f"--aptopt={opt}" for opt in options],
                 '--aptopt=APT::Install-Recommends "false";',
+                # A root that was not finished is thrown away.
+                "--dpkgopt=force-unsafe-io",
                 "--dpkgopt=path-exclude=/usr/share/man/*",
                 "--dpkgopt=path-exclude=/usr/share/locale/*",
                 "--dpkgopt=path-exclude=/usr/share/doc/*",

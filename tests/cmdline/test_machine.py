@@ -62,6 +62,16 @@ class Machine(CommandTest):
             self.write('root/dev/kmsg', f'4,1,1,-;prefetch: {said}\n')
             self.advice(said, text, '!load it as root', '!trust_hypervisor')
 
+    def test_left_alone(self):
+        """Registers that are left alone for once, and not for good."""
+        self.make(installed=True)
+        self.write('root/dev/kmsg',
+                   '4,1,1,-;prefetch: CPU 0: does not say which CPUs share '
+                   'its L2 cache, and so its registers; left alone\n')
+        self.advice('which CPUs share its L2 cache',
+                    "report that with the output of 'prefetchctl info",
+                    '!on purpose', '!load it as root')
+
     def test_installed(self):
         self.make(installed=True)
         self.advice('modprobe prefetch', '!not installed')

@@ -134,10 +134,8 @@ void line_hello(struct line *line, const struct pfnl_info *info,
 		return;
 	fprintf(t.out, " backend: %s%s, %" PRIu32 " cores, prefetchers: %s",
 		pfnl_backend_name(info->backend),
-		info->backend == PREFETCH_BACKEND_SOFT
-			? " (no effect on hardware)"
-			: "",
-		info->domains, mask_text(info->supported, "none", text));
+		is_soft(info) ? " (no effect on hardware)" : "", info->domains,
+		mask_text(info->supported, "none", text));
 	text_end(&t);
 }
 

@@ -205,9 +205,7 @@ static void draw(struct top *top)
 	}
 	mvprintw(0, 0, "backend: %s%s   %s family %" PRIu32 " model 0x%" PRIX32,
 		 pfnl_backend_name(top->info.backend),
-		 top->info.backend == PREFETCH_BACKEND_SOFT
-			 ? " (no effect on hardware)"
-			 : "",
+		 is_soft(&top->info) ? " (no effect on hardware)" : "",
 		 safe_text(top->info.cpu_vendor, vendor), top->info.cpu_family,
 		 top->info.cpu_model);
 	mvprintw(1, 0,

@@ -91,11 +91,6 @@ static json_t *report_json(const struct bug_report *report)
 	return object;
 }
 
-static bool is_soft(const struct bug_report *report)
-{
-	return report->ctl->info.backend == PREFETCH_BACKEND_SOFT;
-}
-
 static void print_machine(const struct bug_report *report)
 {
 	const struct machine *m = &report->machine;
@@ -125,11 +120,12 @@ static void print_machine(const struct bug_report *report)
 		return;
 	printf("backend: %s; settings: %" PRIu32 ", %s: %" PRIu64
 	       ", refused %" PRIu64 ", foreign values %" PRIu64 "\n",
-	       is_soft(report) ? "soft, a simulation without registers"
-			       : pfnl_backend_name(i->backend),
+	       is_soft(&report->ctl->info)
+		       ? "soft, a simulation without registers"
+		       : pfnl_backend_name(i->backend),
 	       i->settings,
-	       is_soft(report) ? "simulated register writes"
-			       : "register writes",
+	       is_soft(&report->ctl->info) ? "simulated register writes"
+					   : "register writes",
 	       i->register_writes, i->refused_writes, i->foreign_writes);
 }
 
@@ -138,11 +134,13 @@ static void print_register(const struct bug_report *report,
 			   const struct pfnl_register *r)
 {
 	printf("  %s 0x%" PRIx32 ": ",
-	       is_soft(report) ? "variable for register" : "register",
+	       is_soft(&report->ctl->info) ? "variable for register"
+					   : "register",
 	       r->address);
 	if (r->has_baseline)
 		printf("%s 0x%" PRIx64 ", ",
-		       is_soft(report) ? "began as" : "firmware left",
+		       is_soft(&report->ctl->info) ? "began as"
+						   : "firmware left",
 		       r->baseline);
 	else
 		printf("what firmware left was not readable, ");
@@ -184,7 +182,7 @@ static void print_core(const struct bug_report *report,
 	       core->failed	   ? "FAILED"
 	       : core_online(core) ? "ok"
 				   : "offline, not read",
-	       is_soft(report) ? "at first" : "by firmware",
+	       is_soft(&report->ctl->info) ? "at first" : "by firmware",
 	       mask_text(core->baseline, "-", text));
 	if (core->failed)
 		printf("  out of service: %s\n",

@@ -78,7 +78,7 @@ static void cell_verify(struct cores *cores, const struct pfnl_core *core)
 		table_colour(&cores->table, COL_VERIFY, "red");
 		return;
 	}
-	if (cores->ctl->info.backend == PREFETCH_BACKEND_SOFT) {
+	if (is_soft(&cores->ctl->info)) {
 		table_cell(&cores->table, COL_VERIFY, "simulated");
 		return;
 	}
@@ -212,7 +212,7 @@ static void print_failed(const struct cores *cores)
 
 static void print_verified(const struct cores *cores)
 {
-	bool soft = cores->ctl->info.backend == PREFETCH_BACKEND_SOFT;
+	bool soft = is_soft(&cores->ctl->info);
 	char text[TALLY_TEXT_SIZE];
 
 	if (tally_sum(&cores->good))

@@ -133,7 +133,7 @@ static void print_location(const struct description *d,
 {
 	uint32_t failed = count_failed(d->census, p, l);
 	uint32_t works = l->domains - failed;
-	bool soft = d->ctl->info.backend == PREFETCH_BACKEND_SOFT;
+	bool soft = is_soft(&d->ctl->info);
 	const char *who = soft ? "at first" : "by firmware";
 
 	printf("      %s 0x%" PRIx32,

@@ -32,8 +32,7 @@ static void print_counters(const struct pfnl_info *i)
 	       i->user_settings, i->max_user_settings);
 	printf("%s: %" PRIu64 ", refused %" PRIu64
 	       ", foreign values found %" PRIu64 "\n",
-	       i->backend == PREFETCH_BACKEND_SOFT ? "simulated register writes"
-						   : "register writes",
+	       is_soft(i) ? "simulated register writes" : "register writes",
 	       i->register_writes, i->refused_writes, i->foreign_writes);
 	if (i->dropped_inherits)
 		printf("children that did not get their setting: %" PRIu64 "\n",
@@ -56,13 +55,13 @@ static void print_machine(const struct machine_view *view)
 	char tally[TALLY_TEXT_SIZE];
 	struct tally all, failed;
 
-	if (i->backend == PREFETCH_BACKEND_SOFT) {
+	if (is_soft(i)) {
 		say_backend(view->ctl, stdout);
 		puts("  a simulation: no register is read or written; on a CPU "
 		     "that is not known\n"
 		     "  the layout of Intel's Core and Xeon is played");
 	}
-	if (i->backend != PREFETCH_BACKEND_SOFT)
+	if (!is_soft(i))
 		printf("backend: %s\n", pfnl_backend_name(i->backend));
 	printf("module: version %s, users may set their own tasks: %s\n",
 	       safe_text(i->version, text), i->unprivileged ? "yes" : "no");

@@ -15,8 +15,7 @@ const char *missing_reason(const struct ctl *ctl, const struct census *census,
 		return NULL;
 	if (census->described & bit)
 		return ctl->info.hypervisor ? "hypervisor" : "locked";
-	return ctl->info.backend == PREFETCH_BACKEND_SOFT ? "not-simulated"
-							  : "not-in-register";
+	return is_soft(&ctl->info) ? "not-simulated" : "not-in-register";
 }
 
 static const char *missing_text(const char *reason)

@@ -7,7 +7,8 @@
 #include "census.h"
 #include "ctl.h"
 
-/* "not-in-register", "locked", "hypervisor"; NULL: it is not missing. */
+/* "not-in-register", "not-simulated", "locked", "hypervisor"; NULL: not
+ * missing. */
 const char *missing_reason(const struct ctl *ctl, const struct census *census,
 			   uint32_t id);
 json_t *missing_json(const struct ctl *ctl, const struct census *census,

@@ -14,7 +14,7 @@ void report_begin(struct report *report, struct ctl *ctl)
 
 void say_backend(struct ctl *ctl, FILE *out)
 {
-	if (ctl->info.backend == PREFETCH_BACKEND_SOFT)
+	if (is_soft(&ctl->info))
 		fputs("backend: soft (no effect on hardware)\n", out);
 }
 

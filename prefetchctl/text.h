@@ -4,6 +4,7 @@
 #define PREFETCHCTL_TEXT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <jansson.h>
@@ -30,6 +31,12 @@ void hold_standard_descriptors(void);
 
 /* Decimal digits, @len of them, up to @max: 0, or -1 for anything else. */
 int text_number(const char *text, size_t len, uint64_t max, uint64_t *number);
+
+/* The registers are variables: without effect on hardware. */
+static inline bool is_soft(const struct pfnl_info *info)
+{
+	return info->backend == PREFETCH_BACKEND_SOFT;
+}
 
 /*
  * A word that is wrong is repeated in a message, but not without an end: up to

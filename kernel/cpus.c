@@ -329,8 +329,9 @@ static void bring_back(struct pf_domain *d, enum prefetch_cause cause)
 	u32 old = d->effective;
 
 	d->still = false;
-	if (d->writes && !is_at_baseline(d) &&
-	    pf_domain_write_all(d, d->baseline_mask, cause) &&
+	if (!d->writes || is_at_baseline(d))
+		return;
+	if (pf_domain_write_all(d, d->baseline_mask, cause) &&
 	    d->effective != old)
 		pf_event_core(d, old, d->effective, current, cause);
 }

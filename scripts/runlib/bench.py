@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import bench_client  # noqa: E402
+import bench_shared  # noqa: E402
 import bench_switch  # noqa: E402
 import child  # noqa: E402
 
@@ -42,10 +43,10 @@ def main(argv):
     child.catch_signals()
     try:
         if child.need_root():
-            raise bench_switch.Failed(child.need_root())
+            raise bench_shared.Failed(child.need_root())
         part = {"switch": bench_switch, "client": bench_client}[opt.what]
         return part.run(opt)
-    except bench_switch.Failed as error:
+    except bench_shared.Failed as error:
         print(f"bench: {error}", file=sys.stderr)
         return 125
     except child.Interrupted as signal:

@@ -7,11 +7,10 @@ twice in each turn: the tolerance is what these two differ by.
 """
 
 import datetime
-import subprocess
 
-import bench_switch
+import bench_shared
 import child
-from bench_switch import HOST, VM, Failed
+from bench_shared import KERNELS, Failed
 
 PROGRAM = child.TREE / "build/tests/bench/bench-client"
 
@@ -38,32 +37,21 @@ RATIOS = {
 
 def options(parser):
     """Words of `scripts/bench client`."""
-    parser.add_argument("--kernel", metavar="V", action="append",
-                        help="kernel to measure, again for more (default: "
-                        "6.1 and current)")
+    bench_shared.options(parser)
     parser.add_argument("--objects", metavar="N", type=int, default=OBJECTS,
                         help="settings and routes to list (default "
                         f"{OBJECTS})")
     parser.add_argument("--changes", metavar="N", type=int, default=CHANGES,
                         help="changes of a core that the monitor follows "
                         f"(default {CHANGES}; 10000000 take hours)")
-    parser.add_argument("--write", action="store_true",
-                        help=f"put the tables into {bench_switch.PAGE.name}")
 
 
 def _measure(kernel, opt):
     """(ratios, figures) of one boot."""
-    done = subprocess.run(
-        [VM, "--kernel", kernel, "--debian", "--icount", "--cpus", "1",
-         "--threads", "1", "--memory", "4G", "--boot-timeout", "600",
-         "--timeout", str(GUEST_LIMIT), "--with", PROGRAM, "--",
-         PROGRAM.name, str(opt.objects), str(opt.changes)], text=True,
-        stdout=subprocess.PIPE, check=False, env=child.environment())
-    if done.returncode:
-        raise Failed(f"the guest with kernel {kernel} ended with "
-                     f"{done.returncode}")
     ratios, figures = {}, {}
-    for line in done.stdout.splitlines():
+    for line in bench_shared.guest(
+            kernel, PROGRAM, [str(opt.objects), str(opt.changes)],
+            GUEST_LIMIT, "--debian", "--memory", "4G"):
         match line.split():
             case ["ratio", name, *numbers]:
                 ratios[name] = [float(n) for n in numbers]
@@ -130,38 +118,23 @@ def table(kernel, opt, measured):
     return lines, all_kept
 
 
-def _command(opt):
-    words = ["scripts/bench", "client"]
-    for kernel in opt.kernel or []:
-        words += ["--kernel", kernel]
-    if opt.objects != OBJECTS:
-        words += ["--objects", str(opt.objects)]
-    if opt.changes != CHANGES:
-        words += ["--changes", str(opt.changes)]
-    return " ".join(words)
-
-
 def run(opt):
     """Returns the exit status."""
-    kernels = opt.kernel or ["6.1", "current"]
     if min(opt.objects, opt.changes) < 0:
         raise Failed("--objects and --changes take numbers from 0 on")
-    if child.run([HOST]) or child.run([VM, "--prepare", "--debian",
-                                       "--kernel", kernels[0]]):
-        raise Failed("this host is not ready, see above")
+    chosen = opt.kernel or KERNELS
+    bench_shared.make_ready(chosen[0], "--debian")
     lines = []
     all_kept = True
-    for kernel in kernels:
+    for kernel in chosen:
         print(f"   kernel {kernel}", flush=True)
-        more, kept = table(bench_switch.release(kernel), opt,
+        more, kept = table(bench_shared.release(kernel), opt,
                            _measure(kernel, opt))
         lines += more
         all_kept = all_kept and kept
-    text = "\n".join([f"Measured on {datetime.date.today()} with "
-                      f"`{_command(opt)}`.", "", *lines])
-    print(text)
-    if opt.write:
-        bench_switch.write_page(text, "client")
-    if not all_kept:
-        print("bench: not every bound is kept")
-    return 0 if all_kept else 1
+    said = bench_shared.command("client", opt, {"objects": OBJECTS,
+                                                "changes": CHANGES})
+    return bench_shared.tell(
+        "client", opt,
+        "\n".join([f"Measured on {datetime.date.today()} with `{said}`.", "",
+                   *lines]), all_kept)

@@ -9,30 +9,26 @@ without the module; the tolerance is what two such runs without it differ by.
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
 
+import bench_shared
 import child
+from bench_shared import KERNELS, Failed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from vmlib import build, kernels  # noqa: E402
 from vmlib.util import VmError, run as run_program  # noqa: E402
 
-VM = child.TREE / "scripts/vm"
-HOST = child.TREE / "scripts/vmlib/host.sh"
 PROGRAM = child.TREE / "build/tests/bench/switch-cost"
 FLOOR = child.TREE / "tests/bench/floor"
-PAGE = child.TREE / "docs/performance.md"
-# Around the table of each part of scripts/bench.
-BEGIN = "<!-- {0}: begin, written by scripts/bench {0} --write -->\n"
-END = "<!-- {0}: end -->\n"
 
 GUEST_LIMIT = 1200
+BOOTS = 3
 BASE, AGAIN = ("without", 0), ("without-again", 0)
 # A difference this small is none: half an instruction is a rounding.
 LEAST_TOLERANCE = 1.0
@@ -56,20 +52,13 @@ QUICK_LIMITS = {case: bound for case, (bound, _) in BOUNDS.items()}
 QUICK_LIMITS["change"] = 165
 
 
-class Failed(Exception):
-    """It cannot be measured."""
-
-
 def options(parser):
     """Words of `scripts/bench switch`."""
-    parser.add_argument("--kernel", metavar="V", action="append",
-                        help="kernel to measure, again for more (default: "
-                        "6.1 and current)")
-    parser.add_argument("--boots", metavar="N", type=int, default=3,
+    bench_shared.options(parser)
+    parser.add_argument("--boots", metavar="N", type=int, default=BOOTS,
                         choices=range(1, 21),
-                        help="boots of each kernel, 1 to 20 (default 3)")
-    parser.add_argument("--write", action="store_true",
-                        help=f"put the table into {PAGE.name}")
+                        help="boots of each kernel, 1 to 20 (default "
+                        f"{BOOTS})")
     parser.add_argument("--quick", action="store_true",
                         help=f"one short boot of {QUICK_KERNEL}: is any case "
                         "dearer than it was?")
@@ -100,21 +89,13 @@ def _boot(kernel, floor=None):
     Under "about" is what the guest says of its kernel.
     """
     words = ["--quick"]
-    more = []
+    more = ["--memory", "1024M", "--no-module"]
     if floor:
-        words, more = [f"/usr/bin/{floor.name}"], ["--with", floor]
-    done = subprocess.run(
-        [VM, "--kernel", kernel, "--icount", "--cpus", "1", "--threads", "1",
-         "--memory", "1024M", "--no-module", "--boot-timeout", "600",
-         "--timeout", str(GUEST_LIMIT), "--with", PROGRAM, *more, "--",
-         PROGRAM.name, *words], text=True, stdout=subprocess.PIPE,
-        check=False, env=child.environment())
-    if done.returncode:
-        raise Failed(f"the guest with kernel {kernel} ended with "
-                     f"{done.returncode}")
+        words = [f"/usr/bin/{floor.name}"]
+        more += ["--with", floor]
     found = defaultdict(list)
     found["about"] = {}
-    for line in done.stdout.splitlines():
+    for line in bench_shared.guest(kernel, PROGRAM, words, GUEST_LIMIT, *more):
         word, case, *numbers = line.split()
         if word == "about":
             found["about"][case] = " ".join(numbers)
@@ -145,13 +126,14 @@ def measure(kernel, boots):
 
 
 def quick(kernel=QUICK_KERNEL):
-    """[(what, figure, limit, tolerance)] of one short boot."""
+    """[(what, whether its limit is kept, figures)] of one short boot."""
     runs = defaultdict(list)
     gaps = []
     _add_boot(_boot(kernel), runs, gaps, {})
     figures, tolerance, _ = _sums(runs, gaps)
-    return [(BOUNDS[case][1], figure, QUICK_LIMITS[case], tolerance)
-            for (case, _), figure in figures.items()]
+    return [(BOUNDS[case][1], figure <= QUICK_LIMITS[case] + tolerance,
+             f"{figure:.1f}, limit {QUICK_LIMITS[case]}, tolerance "
+             f"{tolerance:.1f}") for (case, _), figure in figures.items()]
 
 
 def _add_boot(found, runs, gaps, about):
@@ -208,64 +190,29 @@ def _mitigations(cmdline):
     return "off" if "mitigations=off" in cmdline.split() else "on"
 
 
-def write_page(text, part="switch"):
-    """The table of a part, between its marks in the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    head, begin, rest = page.partition(BEGIN.format(part))
-    _, end, tail = rest.partition(END.format(part))
-    if not end:
-        raise Failed(f"{PAGE} has no place for the table")
-    PAGE.write_text(head + begin + "\n" + text + "\n" + end + tail,
-                    encoding="utf-8")
-
-
-def _command(opt):
-    words = ["scripts/bench", "switch"]
-    for kernel in opt.kernel or []:
-        words += ["--kernel", kernel]
-    if opt.boots != 3:
-        words += ["--boots", str(opt.boots)]
-    return " ".join(words)
-
-
-def release(kernel):
-    """The full version of a kernel."""
-    done = subprocess.run([VM, "--kernel", kernel, "--no-module", "--",
-                           "uname", "-r"], text=True, check=False,
-                          stdout=subprocess.PIPE, env=child.environment())
-    return done.stdout.strip() or kernel
-
-
 def _run_quick():
     """Returns the exit status."""
     good = True
-    for what, figure, limit, tolerance in quick():
-        kept = figure <= limit + tolerance
+    for what, kept, figures in quick():
         good = good and kept
-        print(f"{'ok' if kept else 'not ok'}: {what}: {figure:.1f}, limit "
-              f"{limit}, tolerance {tolerance:.1f}")
+        print(f"{'ok' if kept else 'not ok'}: {what}: {figures}")
     return 0 if good else 1
 
 
 def run(opt):
     """Returns the exit status."""
-    chosen = [QUICK_KERNEL] if opt.quick else \
-        opt.kernel or ["6.1", "current"]
-    if child.run([HOST]) or child.run([VM, "--prepare", "--kernel",
-                                       chosen[0]]):
-        raise Failed("this host is not ready, see above")
+    chosen = [QUICK_KERNEL] if opt.quick else opt.kernel or KERNELS
+    bench_shared.make_ready(chosen[0])
     if opt.quick:
         return _run_quick()
     lines = []
     all_kept = True
     for kernel in chosen:
-        more, kept = table(release(kernel), measure(kernel, opt.boots))
+        more, kept = table(bench_shared.release(kernel),
+                           measure(kernel, opt.boots))
         lines += more
         all_kept = all_kept and kept
-    text = "\n".join([f"Measured with `{_command(opt)}`.", "", *lines])
-    print(text)
-    if opt.write:
-        write_page(text)
-    if not all_kept:
-        print("bench: not every bound is kept", file=sys.stderr)
-    return 0 if all_kept else 1
+    said = bench_shared.command("switch", opt, {"boots": BOOTS})
+    return bench_shared.tell(
+        "switch", opt, "\n".join([f"Measured with `{said}`.", "", *lines]),
+        all_kept)

@@ -9,11 +9,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "caller.h"
 #include "harness.h"
 #include "request.h"
 
@@ -118,17 +117,7 @@ static int act_as(long uid)
 /* Becomes the user, and keeps one capability. */
 static int keep_one(long cap)
 {
-	struct __user_cap_header_struct head = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct data[2] = { 0 };
-
-	data[0].permitted = data[0].effective = 1u << cap;
-	if (prctl(PR_SET_KEEPCAPS, 1) || setgid(USER) || setuid(USER) ||
-	    syscall(SYS_capset, &head, data))
-		return errno;
-	prctl(PR_SET_DUMPABLE, 1);
-	return 0;
+	return keep_capability(USER, (int)cap);
 }
 
 static int new_user_namespace(long arg)

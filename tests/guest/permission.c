@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "caller.h"
 #include "harness.h"
 #include "request.h"
 
@@ -288,17 +288,7 @@ static int keep_open(long uid)
 /* Becomes another user and keeps one capability. */
 static int keep_one(long cap)
 {
-	struct __user_cap_header_struct head = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct data[2] = { 0 };
-
-	data[0].permitted = data[0].effective = 1u << cap;
-	if (prctl(PR_SET_KEEPCAPS, 1) || setgid(HELPER) || setuid(HELPER) ||
-	    syscall(SYS_capset, &head, data))
-		return errno;
-	prctl(PR_SET_DUMPABLE, 1);
-	return 0;
+	return keep_capability(HELPER, (int)cap);
 }
 
 static int leave(long flags)

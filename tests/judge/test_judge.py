@@ -88,6 +88,31 @@ def test_threads_and_exec(tmp_path):
     assert not verdict(machine, tmp_path)
 
 
+def test_preempted_in_its_exit_and_the_next_comes_late(tmp_path):
+    machine, (one, two, three) = begin()
+    machine.switch(0, one)
+    worker = machine.spawn(0, thread_of=one)
+    machine.switch(0)
+    machine.request(3, "pid", one.pid, off=1)
+    machine.request(3, "tid", worker.pid, off=2)
+    machine.request(3, "pid", two.pid, off=7)
+    machine.switch(1, worker)
+    machine.switch(0, two)
+    machine.exit(1, switch=False)
+    # The next task is on the CPU, and the register is not programmed for it:
+    # what the other CPU leaves is what the dying one wished last.
+    refresh, machine.refresh = machine.refresh, lambda cpu: None
+    machine.switch(1, three, "R+")
+    machine.refresh = refresh
+    machine.switch(0)
+    assert machine.register[0] == 1
+    machine.refresh(1)
+    machine.switch(1, worker)
+    machine.switch(1, None, "X")
+    machine.stop()
+    assert not verdict(machine, tmp_path)
+
+
 def test_leader_is_still_on_its_cpu_when_exec_takes_its_pid(tmp_path):
     machine, (one, _, _) = begin()
     machine.switch(0, one)

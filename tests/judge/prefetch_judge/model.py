@@ -374,6 +374,12 @@ class Domain:
         """The same, after it was taken off."""
         self.require(index, self._done, f"the end of: {change.text}")
 
+    def leaves(self):
+        """A task for which a change is under way leaves its CPU. What the CPU
+        has taken up of that without a write stays until it is programmed for
+        the next task, which other CPUs may see."""
+        self.states = self._silently(self.states, lambda state: True)
+
     def switched(self, cpu):
         """A switch begins: an early programming was the right one."""
         bit = 1 << self.cpus.index(cpu)
@@ -469,7 +475,10 @@ class Model:
         self.leaving.discard(step.cpu)
         self.outdated.pop(step.cpu, None)
         domain = self._of_cpu[step.cpu]
+        last = self.current[step.cpu]
         if not domain.failure:
+            if self.settings.in_motion(last, last.process):
+                domain.leaves()
             domain.switched(step.cpu)
         self.previous[step.cpu] = self.current[step.cpu]
         self.current[step.cpu] = step.what

@@ -244,8 +244,7 @@ static void state_core(struct line *line, const struct pfnl_core *core)
 	fprintf(t.out,
 		" core %" PRIu32 " (cpus %s) off: %s  by firmware: %s%s%s",
 		core->domain, core_cpus_text(core, cpus),
-		mask_text(core->effective, "-", off),
-		mask_text(core->baseline, "-", base),
+		core_off_text(core, off), mask_text(core->baseline, "-", base),
 		core->held ? ", held" : "", core->failed ? ", FAILED" : "");
 	text_end(&t);
 }

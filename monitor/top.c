@@ -167,10 +167,9 @@ static void draw_row(struct top *top, const struct row *row)
 			printw("%44s", "");
 		} else {
 			printw("%4" PRIu32 "  ", core->domain);
-			if (core->effective)
+			if (core->effective && !core_untouched(core))
 				attron(A_BOLD);
-			printw("%-22.22s",
-			       mask_text(core->effective, "-", text));
+			printw("%-22.22s", core_off_text(core, text));
 			attroff(A_BOLD);
 			printw(" %-6s %8.0f",
 			       core->failed ? "FAILED"

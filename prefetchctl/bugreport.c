@@ -144,8 +144,7 @@ static void print_register(const struct bug_report *report,
 		       r->baseline);
 	else
 		printf("what firmware left was not readable, ");
-	/* Of a core that failed at load, nothing was programmed ever. */
-	if (core->failed && !core->writes)
+	if (core_untouched(core))
 		printf("nothing programmed, ");
 	else
 		printf("programmed 0x%" PRIx64 ", ", r->programmed);

@@ -113,8 +113,8 @@ static void cells_core(struct cores *cores, const struct pfnl_core *core)
 	table_cell(table, COL_CORE, "%" PRIu32, core->domain);
 	table_cell(table, COL_CPUS, "%s", core_cpus_text(core, cpus));
 	table_cell(table, COL_TYPE, "%s", pfnl_core_type_name(core->core_type));
-	table_cell(table, COL_OFF, "%s", mask_text(core->effective, "-", text));
-	if (core->effective)
+	table_cell(table, COL_OFF, "%s", core_off_text(core, text));
+	if (core->effective && !core_untouched(core))
 		table_colour(table, COL_OFF, "yellow");
 	table_cell(table, COL_FIRMWARE, "%s",
 		   mask_text(core->baseline, "-", text));
@@ -320,7 +320,7 @@ static int add_repair(const struct pfnl_repair *repair, void *arg)
 				  (json_int_t)repair->before, "after",
 				  (json_int_t)repair->after, "registers",
 				  registers_json(repair->registers,
-						 repair->n_registers)));
+						 repair->n_registers, false)));
 		return 0;
 	}
 	printf("core %" PRIu32 ": off was %s, is now %s\n", repair->domain,

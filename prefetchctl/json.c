@@ -37,7 +37,14 @@ json_t *setting_json(const struct pfnl_setting *s)
 	return object;
 }
 
-json_t *registers_json(const struct pfnl_register *registers, size_t count)
+/* A number, or null where there is none. */
+static json_t *number_json(bool known, uint64_t number)
+{
+	return known ? json_integer((json_int_t)number) : json_null();
+}
+
+json_t *registers_json(const struct pfnl_register *registers, size_t count,
+		       bool untouched)
 {
 	json_t *list = json_array();
 	size_t i;
@@ -46,9 +53,9 @@ json_t *registers_json(const struct pfnl_register *registers, size_t count)
 		const struct pfnl_register *r = &registers[i];
 		json_t *object;
 
-		object = json_pack("{s:I, s:I}", "address",
+		object = json_pack("{s:I, s:o}", "address",
 				   (json_int_t)r->address, "programmed",
-				   (json_int_t)r->programmed);
+				   number_json(!untouched, r->programmed));
 		if (r->error)
 			json_object_set_new(object, "error",
 					    json_integer(r->error));
@@ -56,10 +63,7 @@ json_t *registers_json(const struct pfnl_register *registers, size_t count)
 			json_object_set_new(object, "value",
 					    json_integer((json_int_t)r->value));
 		json_object_set_new(object, "baseline",
-				    r->has_baseline
-					    ? json_integer(
-						      (json_int_t)r->baseline)
-					    : json_null());
+				    number_json(r->has_baseline, r->baseline));
 		json_array_append_new(list, object);
 	}
 	return list;
@@ -108,20 +112,20 @@ json_t *core_json(const struct pfnl_core *core)
 		json_array_append_new(cpus, json_integer(core->cpus[i].id));
 		json_array_append_new(tasks, cpu_json(&core->cpus[i]));
 	}
-	object = json_pack("{s:I, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:I, s:o}",
-			   "domain", (json_int_t)core->domain, "cpus", cpus,
-			   "core_type", pfnl_core_type_name(core->core_type),
-			   "supported", (json_int_t)core->supported,
-			   "effective", (json_int_t)core->effective, "baseline",
-			   (json_int_t)core->baseline, "held", (int)core->held,
-			   "failed", (int)core->failed, "writes",
-			   (json_int_t)core->writes, "per_cpu", tasks);
+	object =
+		json_pack("{s:I, s:o, s:s, s:I, s:o, s:I, s:b, s:b, s:I, s:o}",
+			  "domain", (json_int_t)core->domain, "cpus", cpus,
+			  "core_type", pfnl_core_type_name(core->core_type),
+			  "supported", (json_int_t)core->supported, "effective",
+			  number_json(!core_untouched(core), core->effective),
+			  "baseline", (json_int_t)core->baseline, "held",
+			  (int)core->held, "failed", (int)core->failed,
+			  "writes", (json_int_t)core->writes, "per_cpu", tasks);
 	if (object) {
 		json_object_set_new(object, "fault", fault_json(core));
 		json_object_set_new(object, "hybrid_id",
-				    core->hybrid_id
-					    ? json_integer(core->hybrid_id)
-					    : json_null());
+				    number_json(core->hybrid_id,
+						core->hybrid_id));
 	}
 	if (object && core->verified) {
 		json_object_set_new(object, "read", json_integer(core->read));
@@ -129,7 +133,8 @@ json_t *core_json(const struct pfnl_core *core)
 				    json_boolean(core->differs));
 		json_object_set_new(object, "registers",
 				    registers_json(core->registers,
-						   core->n_registers));
+						   core->n_registers,
+						   core_untouched(core)));
 	}
 	return object;
 }

@@ -174,6 +174,18 @@ const char *core_cpus_text(const struct pfnl_core *core,
 	return text;
 }
 
+bool core_untouched(const struct pfnl_core *core)
+{
+	return core->failed && !core->writes;
+}
+
+const char *core_off_text(const struct pfnl_core *core,
+			  char text[PFNL_MASK_NAMES_SIZE])
+{
+	return core_untouched(core) ? "?"
+				    : mask_text(core->effective, "-", text);
+}
+
 int text_number(const char *text, size_t len, uint64_t max, uint64_t *number)
 {
 	uint64_t n = 0;

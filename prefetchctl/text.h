@@ -62,12 +62,24 @@ const char *core_cpus_text(const struct pfnl_core *core,
 			   char text[CPUS_TEXT_SIZE]);
 
 /*
+ * The core failed before this module programmed anything there, mostly at load:
+ * the numbers that the kernel has for it are none that were ever asked for.
+ */
+bool core_untouched(const struct pfnl_core *core);
+
+/* What is off there, "-" for nothing and "?" where core_untouched(). */
+const char *core_off_text(const struct pfnl_core *core,
+			  char text[PFNL_MASK_NAMES_SIZE]);
+
+/*
  * JSON objects with the names of the wire format, '_' for '-'. A mask is an
  * integer, bit 1 << id. NULL: out of memory.
  */
 json_t *setting_json(const struct pfnl_setting *setting);
 json_t *core_json(const struct pfnl_core *core);
-json_t *registers_json(const struct pfnl_register *registers, size_t count);
+/* @untouched: nothing was programmed there */
+json_t *registers_json(const struct pfnl_register *registers, size_t count,
+		       bool untouched);
 json_t *info_json(const struct pfnl_info *info);
 json_t *safe_json(const char *text);
 

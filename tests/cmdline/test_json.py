@@ -146,6 +146,30 @@ class Json(CommandTest):
         self.assertEqual(second['hybrid_id'], 0x20000001)
         self.assertEqual(third['fault']['kind'], 'absent')
         self.assertIsNone(third['registers'][0]['baseline'])
+        self.assertIsInstance(second['effective'], int)
+        self.assertIsInstance(second['registers'][0]['programmed'], int)
+
+    def test_nothing_programmed(self):
+        """A core that failed at load has no number that was programmed."""
+        scenario = MACHINE + (
+            'domain id=0 failed=1 fault=stuck baseline=l1_ip\n'
+            'cpu id=0 domain=0\n'
+            'domain id=1 failed=1 fault=write writes=3 baseline=l1_ip\n'
+            'cpu id=1 domain=1\n')
+        for arguments in ('cores -v -j', 'info --report -j'):
+            first, second = self.parse(arguments, scenario)['cores']
+            self.assertIsNone(first['effective'], arguments)
+            self.assertEqual(first['registers'], [
+                {'address': 0x1a4, 'programmed': None, 'value': 8,
+                 'baseline': 8}])
+            self.assertIsInstance(second['effective'], int)
+            self.assertIsInstance(second['registers'][0]['programmed'], int)
+        first, second = self.parse('cores -j', scenario)['cores']
+        self.assertIsNone(first['effective'])
+        self.assertIsInstance(second['effective'], int)
+        rows = self.run_command('cores', scenario).out.splitlines()
+        self.assertEqual([row.split()[3] for row in rows[1:3]],
+                         ['?', 'l1_ip'], rows)
 
     def test_info(self):
         value = self.parse('info -j')

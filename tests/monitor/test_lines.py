@@ -175,6 +175,16 @@ class Json(MonitorTest):
                          (100, 1, False, 'server'))
         self.assertNotIn('domain', setting)
 
+    def test_nothing_programmed(self):
+        """Of a core that failed at load there is no mask to tell."""
+        scenario = MACHINE + ('domain id=0 failed=1 baseline=l1_ip\n'
+                              'cpu id=0 domain=0\n')
+        result = self.monitor('--json event=state', END, scenario)
+        state = harness.json.loads(result.out.splitlines()[0])
+        self.assertEqual((state['effective'], state['baseline']), (None, 8))
+        result = self.monitor('event=state', END, scenario)
+        self.assertIn(' off: ?  by firmware: l1_ip, FAILED\n', result.out)
+
     def test_core(self):
         [event] = [x for x in self.lines('', CORE0) if x['kind'] == 'core']
         self.assertEqual(event, {

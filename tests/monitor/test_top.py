@@ -122,6 +122,8 @@ class Top(MonitorTest):
         seen = top.read()
         self.assertIn('FAILED', seen)
         self.assertNotIn('held', seen)
+        # It failed at load: nothing was programmed there.
+        self.assertRegex(seen, r'1  \?\x1b.*FAILED')
 
     def test_soft(self):
         top = Terminal(self, ['--count', '1'],

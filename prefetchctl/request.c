@@ -103,6 +103,46 @@ static int take_target(struct reader *rd, const struct word *word,
 	return 0;
 }
 
+struct place {
+	pid_t id;
+	size_t at;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/*
+ * Who is named twice is meant once, where it is named first. Sorted for this,
+ * since the line of a batch may have as many as there is memory for.
+ */
+static int drop_repeated(struct request *req)
+{
+	struct place *places = calloc(req->ids_count, sizeof(*places));
+	size_t count = 0;
+	size_t i;
+
+	if (!places)
+		return -1;
+	for (i = 0; i < req->ids_count; i++)
+		places[i] = (struct place){ .id = req->ids[i], .at = i };
+	qsort(places, req->ids_count, sizeof(*places), compare_places);
+	for (i = 1; i < req->ids_count; i++)
+		if (places[i].id == places[i - 1].id)
+			req->ids[places[i].at] = 0;
+	free(places);
+	for (i = 0; i < req->ids_count; i++)
+		if (req->ids[i])
+			req->ids[count++] = req->ids[i];
+	req->ids_count = count;
+	return 0;
+}
+
 static int take_ids(struct reader *rd, const struct word *word,
 		    enum target_kind kind)
 {
@@ -132,9 +172,10 @@ static int take_ids(struct reader *rd, const struct word *word,
 					word->text, INT_MAX);
 		req->ids[req->ids_count++] = (pid_t)id;
 		if (!at[len])
-			return 0;
+			break;
 		at += len + 1;
 	}
+	return drop_repeated(req) ? complain(rd, "out of memory") : 0;
 }
 
 static void remember_group(struct request *req, uint32_t mask, bool is_group)

@@ -87,6 +87,13 @@ class Batch(CommandTest):
         result = self.batch('set pid=100 ' + 'l1=off ' * 20000 + '\n')
         self.assertEqual(result.status, 0, str(result)[:2000])
 
+    def test_many_repeated(self):
+        """More of them than a command line can hold."""
+        many = ','.join(['100'] * 300000 + ['200'])
+        result = self.batch(f'get pid={many}\n')
+        self.assertEqual(result.status, 0, str(result)[:2000])
+        self.assertEqual(result.out.count('no setting'), 2)
+
     def test_module_absent(self):
         """Said once, whatever -k says, with its own exit status."""
         result = self.batch('list\nlist\nlist\n', '-k', 'module loaded=0\n')

@@ -162,6 +162,29 @@ class Refusals(CommandTest):
             (4, 'run amp=off -- true', None, ['this machine has: ', "'true' was not run"]),
         ])
 
+    def test_named_twice(self):
+        """A task that is named twice is meant once, in its first place."""
+        scenario = MACHINE + 'setting pid=100 off=1\nsetting pid=200 off=1\n'
+        for words, ids in (
+                ('set pid=200,100,200,100 l1=off', [200, 100]),
+                ('set pid=0100,100 l1=off', [100]),
+                ('set pid=100,100 l1=off start-time=1000000', [100]),
+                ('set tid=101,101,100 l1=off', [101, 100]),
+                ('set tree=100,100 l1=off', [100]),
+                ('get pid=100,100', [100]), ('get tid=101,101', [101]),
+                ('clear pid=200,100,200', [200, 100]),
+                ('clear tid=101,101', [101]), ('clear tree=100,100', [100]),
+                ('disable l1 100,200,100', [100, 200]),
+                ('enable l1 pid=100,100', [100])):
+            with self.subTest(words=words):
+                result = self.run_command(words + ' -j', scenario)
+                self.assertEqual((result.status, result.err), (0, ''))
+                self.assertEqual([s.get('tid', s['pid'])
+                                  for s in result.json()['settings']], ids)
+        result = self.run_command('get pid=999999999,999999999')
+        self.assertEqual(result.status, 5, str(result))
+        self.assertEqual(result.err.count('prefetchctl: '), 1)
+
     def test_limit_shown(self):
         self.check_row((0, 'info', 'settings of this user: 0 of at most 4096 '
                         'without CAP_SYS_RESOURCE', None))

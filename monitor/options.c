@@ -80,8 +80,7 @@ static int read_kinds(struct reader *rd, const char *value)
 		int kind;
 
 		for (kind = 0; kind < KINDS; kind++)
-			if (strlen(kinds[kind]) == len &&
-			    !strncmp(kinds[kind], at, len))
+			if (same_word(kinds[kind], at, len))
 				break;
 		if (kind == KINDS)
 			return wrong(rd,
@@ -145,16 +144,16 @@ static int read_pair(struct reader *rd, const char *key, size_t len,
 {
 	struct options *o = rd->options;
 
-	if (len == 3 && !strncmp(key, "pid", len))
+	if (same_word("pid", key, len))
 		return read_list(rd, "pid", value, 1, &o->pids, &o->pids_count);
-	if (len == 4 && !strncmp(key, "core", len))
+	if (same_word("core", key, len))
 		return read_list(rd, "core", value, 0, &o->cores,
 				 &o->cores_count);
-	if (len == 5 && !strncmp(key, "event", len))
+	if (same_word("event", key, len))
 		return read_kinds(rd, value);
-	if (len == 5 && !strncmp(key, "count", len))
+	if (same_word("count", key, len))
 		return read_count(rd, value);
-	if (len == 8 && !strncmp(key, "duration", len))
+	if (same_word("duration", key, len))
 		return read_duration(rd, value);
 	return wrong(rd,
 		     "unknown word '%.*s'; allowed: pid=, core=, event=, "

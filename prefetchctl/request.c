@@ -39,19 +39,6 @@ complain(struct reader *rd, const char *fmt, ...)
 	return -1;
 }
 
-static bool same(const char *name, const char *key, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < len && name[i]; i++) {
-		char c = key[i] == '_' ? '-' : key[i];
-
-		if (c != name[i])
-			return false;
-	}
-	return i == len && !name[i];
-}
-
 struct flag {
 	const char *name;
 	char letter;
@@ -77,13 +64,22 @@ static const struct flag *find_flag(const char *key, size_t len)
 {
 	size_t i;
 
+	/* Here case counts, as for -v and -V. */
+	for (i = 0; i < len; i++)
+		if (len > 1 && key[i] >= 'A' && key[i] <= 'Z')
+			return NULL;
 	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (same(flags[i].name, key, len))
+		if (same_word(flags[i].name, key, len))
 			return &flags[i];
 		if (len == 1 && key[0] == flags[i].letter)
 			return &flags[i];
 	}
 	return NULL;
+}
+
+static bool is_value(const struct word *word, const char *known)
+{
+	return same_word(known, word->value, strlen(word->value));
 }
 
 static int take_target(struct reader *rd, const struct word *word,
@@ -196,11 +192,11 @@ static int take_state(struct reader *rd, const struct word *word, uint32_t mask,
 		return complain(rd,
 				"'%.60s': this command takes no prefetchers",
 				word->text);
-	if (!strcmp(word->value, "off"))
+	if (is_value(word, "off"))
 		to = &req->off;
-	else if (!strcmp(word->value, "on"))
+	else if (is_value(word, "on"))
 		to = &req->on;
-	else if (!strcmp(word->value, "default"))
+	else if (is_value(word, "default"))
 		to = &req->clear;
 	else
 		return complain(rd,
@@ -221,9 +217,9 @@ static int take_inherit(struct reader *rd, const struct word *word)
 	if (!(rd->takes & TAKES_INHERIT))
 		return complain(rd, "'%.60s': this command takes no inherit",
 				word->text);
-	if (!strcmp(word->value, "on"))
+	if (is_value(word, "on"))
 		rd->req->inherit = 1;
-	else if (!strcmp(word->value, "off"))
+	else if (is_value(word, "off"))
 		rd->req->inherit = 0;
 	else
 		return complain(
@@ -284,15 +280,15 @@ static int take_pair(struct reader *rd, const struct word *word)
 	uint32_t mask;
 	bool is_group;
 
-	if (same("pid", word->key, word->key_len))
+	if (same_word("pid", word->key, word->key_len))
 		return take_ids(rd, word, TARGET_PID);
-	if (same("tid", word->key, word->key_len))
+	if (same_word("tid", word->key, word->key_len))
 		return take_ids(rd, word, TARGET_TID);
-	if (same("tree", word->key, word->key_len))
+	if (same_word("tree", word->key, word->key_len))
 		return take_ids(rd, word, TARGET_TREE);
-	if (same("inherit", word->key, word->key_len))
+	if (same_word("inherit", word->key, word->key_len))
 		return take_inherit(rd, word);
-	if (same("start-time", word->key, word->key_len))
+	if (same_word("start-time", word->key, word->key_len))
 		return take_start(rd, word);
 	if (name_to_mask(word->key, word->key_len, &mask, &is_group))
 		return take_state(rd, word, mask, is_group);
@@ -313,11 +309,11 @@ static int take_bare(struct reader *rd, const struct word *word)
 		req->word = word->text;
 		return 0;
 	}
-	if (!strcmp(word->text, "self"))
+	if (is_value(word, "self"))
 		return take_target(rd, word, TARGET_SELF);
-	if (!strcmp(word->text, "default"))
+	if (is_value(word, "default"))
 		return take_target(rd, word, TARGET_DEFAULT);
-	if (!strcmp(word->text, "all"))
+	if (is_value(word, "all"))
 		return take_target(rd, word, TARGET_ALL);
 	if ((rd->takes & TAKES_FILE) && !req->word) {
 		req->word = word->text;
@@ -355,7 +351,7 @@ static bool key_takes_value(const char *key, size_t len)
 	size_t i;
 
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (same(keys[i], key, len))
+		if (same_word(keys[i], key, len))
 			return true;
 	return name_to_mask(key, len, &mask, NULL);
 }

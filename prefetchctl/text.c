@@ -204,6 +204,22 @@ int text_number(const char *text, size_t len, uint64_t max, uint64_t *number)
 	return 0;
 }
 
+bool same_word(const char *known, const char *given, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len && known[i]; i++) {
+		char c = given[i] == '_' ? '-' : given[i];
+
+		/* Not tolower(): the result shall not depend on the locale. */
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c - 'A' + 'a');
+		if (c != known[i])
+			return false;
+	}
+	return i == len && !known[i];
+}
+
 int shown(size_t len)
 {
 	return len < SHOWN ? (int)len : SHOWN;

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <jansson.h>
@@ -37,6 +38,12 @@ static inline bool is_soft(const struct pfnl_info *info)
 {
 	return info->backend == PREFETCH_BACKEND_SOFT;
 }
+
+/*
+ * Is it this word? Upper and lower case are the same in @given, and so are '-'
+ * and '_', as in the names of prefetchers. @known is in lower case, with '-'.
+ */
+bool same_word(const char *known, const char *given, size_t len);
 
 /*
  * A word that is wrong is repeated in a message, but not without an end: up to

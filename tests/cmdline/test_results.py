@@ -97,6 +97,7 @@ class Settings(CommandTest):
         self.assertEqual(result.status, 0, str(result))
         self.assertIn(f'pid {harness.os.getpid()} (', result.out)
         self.check_row((0, 'get self', 'l2_stream=off', None), keep=True)
+        self.check_row((0, 'get SELF', 'l2_stream=off', None), keep=True)
         self.check_row((0, 'clear self', 'no setting', None), keep=True)
 
     def test_several(self):

@@ -239,18 +239,22 @@ class Filters(MonitorTest):
         self.assertEqual(self.passed('--pid 100,200'),
                          ['state:100', 'state:200', 'core:0', 'core:1',
                           'setting:100'])
+        self.assertEqual(self.passed('pid=100,100'), self.passed('PID=100'))
         self.assertEqual(self.passed('pid=7'), [])
 
     def test_core(self):
         self.assertEqual(self.passed('core=1'), ['state:1', 'core:1'])
         self.assertEqual(self.passed('core=0,1'),
                          ['state:0', 'state:1', 'core:0', 'core:1'])
+        self.assertEqual(self.passed('CORE=1'), ['state:1', 'core:1'])
         self.assertEqual(self.passed('core=0 pid=200'), [])
+        self.assertEqual(self.passed('core=1,1'), ['state:1', 'core:1'])
         self.assertEqual(self.passed('core=1 pid=200'), ['core:1'])
 
     def test_event(self):
         self.assertEqual(self.passed('event=core'), ['core:0', 'core:1'])
         self.assertEqual(self.passed('event=setting'), ['setting:100'])
+        self.assertEqual(self.passed('Event=SETTING'), ['setting:100'])
         self.assertEqual(self.passed('event=state'),
                          ['state:0', 'state:1', 'state:100', 'state:200'])
         self.assertEqual(self.passed('event=core,setting core=0'), ['core:0'])

@@ -305,7 +305,8 @@ static int take_bare(struct reader *rd, const struct word *word)
 		return take_names(rd, word);
 	if ((rd->takes & TAKES_PID_WORD) && req->target == TARGET_NONE)
 		return take_ids(rd, word, TARGET_PID);
-	if ((rd->takes & TAKES_TOPIC) && !req->word) {
+	/* Before the targets: a file may be called "all". */
+	if ((rd->takes & (TAKES_TOPIC | TAKES_FILE)) && !req->word) {
 		req->word = word->text;
 		return 0;
 	}
@@ -315,10 +316,6 @@ static int take_bare(struct reader *rd, const struct word *word)
 		return take_target(rd, word, TARGET_DEFAULT);
 	if (is_value(word, "all"))
 		return take_target(rd, word, TARGET_ALL);
-	if ((rd->takes & TAKES_FILE) && !req->word) {
-		req->word = word->text;
-		return 0;
-	}
 	if ((rd->takes & TAKES_STATES) &&
 	    name_to_mask(word->text, strlen(word->text), &(uint32_t){ 0 },
 			 NULL))

@@ -74,6 +74,11 @@ class Batch(CommandTest):
         self.check_row((1, ['batch', self.path('absent')], None,
                         'absent: No such file or directory'))
 
+    def test_file_named_as_a_target(self):
+        for name in ('all', 'self', 'default'):
+            self.check_row((1, ['batch', name], None,
+                            f'{name}: No such file or directory'))
+
     def test_folder(self):
         self.check_row((1, ['batch', self.folder], None, 'directory'))
 

@@ -174,10 +174,15 @@ static int take_ids(struct reader *rd, const struct word *word,
 	return drop_repeated(req) ? complain(rd, "out of memory") : 0;
 }
 
-static void remember_group(struct request *req, uint32_t mask, bool is_group)
+/*
+ * What was named itself stays so when a group says the same of it: @said, the
+ * mask that it was added to. Otherwise the machine could lack it in silence.
+ */
+static void remember_group(struct request *req, uint32_t mask, uint32_t said,
+			   bool is_group)
 {
 	if (is_group)
-		req->grouped |= mask;
+		req->grouped |= mask & ~said;
 	else
 		req->grouped &= ~mask;
 }
@@ -203,12 +208,12 @@ static int take_state(struct reader *rd, const struct word *word, uint32_t mask,
 				"'%.60s' is not a state; in '%.60s'; "
 				"allowed: off, on, default",
 				word->value, word->text);
+	remember_group(req, mask, *to, is_group);
 	/* A later word overrides an earlier one: l1=off l1_ip=on. */
 	req->off &= ~mask;
 	req->on &= ~mask;
 	req->clear &= ~mask;
 	*to |= mask;
-	remember_group(req, mask, is_group);
 	return 0;
 }
 
@@ -265,8 +270,8 @@ static int take_names(struct reader *rd, const struct word *word)
 
 		if (!name_to_mask(at, len, &mask, &is_group))
 			return unknown_name(rd, at, len);
+		remember_group(rd->req, mask, rd->req->off, is_group);
 		rd->req->off |= mask;
-		remember_group(rd->req, mask, is_group);
 		if (!at[len])
 			break;
 		at += len + 1;

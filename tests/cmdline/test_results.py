@@ -160,6 +160,16 @@ class Refusals(CommandTest):
             (4, 'set default amp=off', None, 'this machine has: '),
             (4, 'set pid=100 llc=off', None,
              'this machine has none of: llc_page,llc_stream'),
+            (4, 'set pid=100 l2=off amp=off', None, 'this machine has: '),
+            (4, 'set pid=100 amp=off l2=off', None, 'this machine has: '),
+            (4, 'disable l2,amp 100', None, 'this machine has: '),
+            (4, 'disable amp,l2 100', None, 'this machine has: '),
+            (0, 'set pid=100 amp=off l2=on', 'l2_stream=on', None),
+            (0, 'set pid=100 l2=off l2=off', 'l2_stream=off', None),
+            (0, 'set pid=100 l2_stream=on l2_stream=off', 'l2_stream=off',
+             None),
+            (0, 'disable l2_stream,l2,l2_stream 100',
+             ': l2_stream=off l2_adjacent=off', None),
             (4, 'run amp=off -- true', None, ['this machine has: ', "'true' was not run"]),
         ])
 

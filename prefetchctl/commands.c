@@ -82,7 +82,8 @@ const struct command commands[] = {
 		.details =
 			"Shows the settings of all tasks that you can see: what was set,\n"
 			"WISH, what comes out of thread, process and machine default\n"
-			"together, and SET-BY, the id of the user who set it last.\n",
+			"together, and SET-BY, the id of the user who set it last. A group\n"
+			"such as l2 or all stands for all that this machine has of it.\n",
 	},
 	{
 		.name = "cores",

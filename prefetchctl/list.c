@@ -75,7 +75,8 @@ static int compare(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static void add_row(struct table *table, const struct pfnl_setting *s)
+static void add_row(struct table *table, const struct pfnl_setting *s,
+		    uint32_t supported)
 {
 	bool thread = s->scope == PREFETCH_SCOPE_THREAD;
 	char text[STATES_TEXT_SIZE];
@@ -88,13 +89,14 @@ static void add_row(struct table *table, const struct pfnl_setting *s)
 	else
 		table_cell(table, COL_TID, "all");
 	table_cell(table, COL_SETTING, "%s",
-		   states_text(s->off, s->on, "-", text));
+		   short_states_text(s->off, s->on, supported, "-", text));
 	table_cell(table, COL_INHERIT, "%s",
 		   thread	? "-"
 		   : s->inherit ? "on"
 				: "off");
 	table_cell(table, COL_WISH, "%s",
-		   states_text(s->wish_off, s->wish_on, "-", text));
+		   short_states_text(s->wish_off, s->wish_on, supported, "-",
+				     text));
 	if (s->uid != (uint32_t)-1)
 		table_cell(table, COL_UID, "%" PRIu32, s->uid);
 	else
@@ -115,7 +117,7 @@ static int print(struct ctl *ctl, const struct settings *settings)
 	}
 	table_begin(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (i = 0; i < settings->count; i++)
-		add_row(&table, &settings->list[i]);
+		add_row(&table, &settings->list[i], ctl->info.supported);
 	err = table_end(&table);
 	if (err)
 		return say_error(ctl, STATUS_FAILED, "cannot print a table: %s",

@@ -117,6 +117,48 @@ const char *states_text(uint32_t off, uint32_t on, const char *none,
 	return used ? text : none;
 }
 
+/* The largest group that says it for two or more of @mask, and for no other. */
+static const struct pfnl_group_name *group_in(uint32_t mask, uint32_t bit,
+					      uint32_t supported)
+{
+	const struct pfnl_group_name *group, *found = NULL;
+
+	for (group = pfnl_group_names(NULL); group->name; group++) {
+		uint32_t here = group->mask & supported;
+
+		if (here & bit && !(here & ~mask) && here & (here - 1))
+			found = group;
+	}
+	return found;
+}
+
+const char *short_states_text(uint32_t off, uint32_t on, uint32_t supported,
+			      const char *none, char text[STATES_TEXT_SIZE])
+{
+	uint32_t left = off | on;
+	size_t used = 0;
+	uint32_t bit;
+
+	text[0] = '\0';
+	for (bit = 1; bit; bit <<= 1) {
+		uint32_t mask = off & bit ? off : on & ~off;
+		const struct pfnl_group_name *group;
+		char name[PFNL_MASK_NAMES_SIZE];
+
+		if (!(left & bit))
+			continue;
+		group = group_in(mask, bit, supported);
+		left &= ~(group ? group->mask & supported : bit);
+		if (!group)
+			pfnl_mask_names(bit, name, sizeof(name));
+		snprintf(text + used, STATES_TEXT_SIZE - used, "%s%s=%s",
+			 used ? " " : "", group ? group->name : name,
+			 off & bit ? "off" : "on");
+		used = strlen(text);
+	}
+	return used ? text : none;
+}
+
 static int compare_cpus(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

@@ -61,6 +61,13 @@ const char *mask_text(uint32_t mask, const char *none,
 const char *states_text(uint32_t off, uint32_t on, const char *none,
 			char text[STATES_TEXT_SIZE]);
 
+/*
+ * The same, with groups: "l2=off l1_ip=on", and "all=off" where nothing of
+ * @supported is left out. On this machine that is the same to `set`.
+ */
+const char *short_states_text(uint32_t off, uint32_t on, uint32_t supported,
+			      const char *none, char text[STATES_TEXT_SIZE]);
+
 /* "0-3,8": the CPUs of a core; the array need not be sorted. */
 #define CPUS_TEXT_SIZE 256
 const char *cpus_text(const uint32_t *cpus, size_t count,

@@ -196,6 +196,30 @@ class Refusals(CommandTest):
         self.assertEqual(result.status, 5, str(result))
         self.assertEqual(result.err.count('prefetchctl: '), 1)
 
+    def test_list_names_groups(self):
+        """What is all of a group is called so, short, and set takes it."""
+        for machine, words, said in (
+                ('', 'all=off', 'all=off'), ('', 'l1=off l2=on', 'l2=on l1=off'),
+                ('', 'all=on', 'all=on'), ('', 'l1=on', 'l1=on'),
+                ('', 'l2=off l1_ip=on', 'l2=off l1_ip=on'),
+                ('', 'l2_adjacent=off l1=off', 'l2_adjacent=off l1=off'),
+                ('', 'l1_ip=off l1_stream=on', 'l1_stream=on l1_ip=off'),
+                ('machine supported=l2_stream\n', 'all=off', 'l2_stream=off'),
+                ('machine supported=l2_stream,l1_ip\n', 'all=off', 'all=off'),
+                ('machine supported=l2_stream,l1_ip,llc_page,llc_stream\n',
+                 'llc=off l1=off', 'l1_ip=off llc=off')):
+            with self.subTest(machine=machine, words=words):
+                scenario = MACHINE + machine
+                self.run_command(f'set pid=100 {words}', scenario)
+                listed = self.run_command('list', scenario, keep=True).out
+                for line in listed.splitlines():
+                    self.assertLessEqual(len(line), 80)
+                row = listed.splitlines()[1]
+                self.assertRegex(row, f'^ *100 +all +{said} +off +{said} +')
+                self.run_command(f'set pid=100 {said}', scenario)
+                self.assertEqual(
+                    self.run_command('list', scenario, keep=True).out, listed)
+
     def test_limit_shown(self):
         self.check_row((0, 'info', 'settings of this user: 0 of at most 4096 '
                         'without CAP_SYS_RESOURCE', None))

@@ -215,11 +215,16 @@ def read(text):
     path = find(text)
     profile = Profile(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as err:
-        raise VmError(f"{path}: {err}") from err
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as err:
+        raise VmError(f"{path}: {err.strerror}") from err
+    except UnicodeDecodeError as err:
+        raise VmError(f"{path}: not a profile: no text in UTF-8") from err
     for number, line in enumerate(lines, 1):
-        line = line.partition("#")[0].strip()
+        line = line.partition("#")[0].strip(" \t")
+        # No message shall carry such a line to a terminal.
+        if not line.replace("\t", " ").isprintable():
+            raise VmError(f"{path}:{number}: characters that cannot be printed")
         if line:
             word, *rest = re.split(r"\s+", line, maxsplit=1)
             _line(profile, f"{path}:{number}", word, rest[0] if rest else "")

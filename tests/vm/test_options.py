@@ -128,6 +128,23 @@ def test_profile_line(tmp_path, line, text):
     assert text in str(refusal.value)
 
 
+@pytest.mark.parametrize("data,text", [
+    (b"\x7fELF\xff\xfe\0\x80", ": not a profile: no text in UTF-8"),
+    (PROFILE.encode() + b"name \xc3", ": not a profile: no text in UTF-8"),
+    (PROFILE.encode("utf-16"), ": not a profile: no text in UTF-8"),
+    (b"\0\1\2\x1b[2J", ":1: characters that cannot be printed"),
+    (b"vendor GenuineIntel\nname a\x1c\n", ":2: characters that cannot be printed"),
+])
+def test_profile_garbage(tmp_path, data, text):
+    """One line that names the file, and nothing of what is in it."""
+    path = tmp_path / "own.profile"
+    path.write_bytes(data)
+    done = run("--twin-profile", str(path), "--", "true")
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr.endswith(f"{path}{text}\n")
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("line", PROFILE.splitlines())
 def test_profile_lacks(tmp_path, line):
     path = tmp_path / "own.profile"

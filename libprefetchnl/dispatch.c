@@ -8,8 +8,11 @@
 /* Events in one call, so that a flood does not keep its caller here. */
 #define BUDGET 8192
 
-/* The same for messages that become no event. */
-#define MAX_ROUNDS 65536
+/* The same for what becomes no event: so many messages... */
+#define MAX_IDLE 256
+
+/* ...and a state that is asked for counts as this many. */
+#define SETTLE_COST 16
 
 /* Overruns in a row, after which the socket is taken to be empty. */
 #define MAX_OVERRUNS 16
@@ -259,15 +262,17 @@ static int receive(struct pfnl *h)
 	return 1;
 }
 
-/* 1: *event is set; 0: nothing left to do; -errno. */
-static int next_event(struct pfnl *h, struct pfnl_event *event)
+/*
+ * 1: *event is set; 0: nothing left to do, or *idle has come to MAX_IDLE;
+ * -errno.
+ */
+static int next_event(struct pfnl *h, struct pfnl_event *event, int *idle)
 {
 	struct pfnl_events *e = h->events;
 	const struct nlmsghdr *msg;
-	int rounds;
 	int r;
 
-	for (rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+	while (*idle < MAX_IDLE) {
 		if (e->queue_used) {
 			*event = e->queue[e->queue_first];
 			e->queue_first = (e->queue_first + 1) % PFNL_QUEUE;
@@ -287,18 +292,21 @@ static int next_event(struct pfnl *h, struct pfnl_event *event)
 		if (r < 0) {
 			e->in_pos = e->in_size = 0;
 			pfnl_missing(e, 0, false, 1, 0);
+			++*idle;
 			continue;
 		}
 		if (r) {
 			e->held_event.kind = 0;
 			/* What was lost before it is told before it. */
 			e->held = handle_message(h, msg, &e->held_event);
+			*idle += !e->held;
 			continue;
 		}
 		/* The state comes first, whatever waits on the socket. */
 		if (e->wanted && (e->reason != PFNL_RESYNC_LOST ||
 				  e->since >= PFNL_RESYNC_AFTER)) {
 			pfnl_settle(h);
+			*idle += SETTLE_COST;
 			continue;
 		}
 		r = receive(h);
@@ -308,6 +316,9 @@ static int next_event(struct pfnl *h, struct pfnl_event *event)
 			return 0;
 		if (!r)
 			pfnl_settle(h);
+		/* A datagram with a message is counted by that. */
+		if (!e->in_size)
+			*idle += r ? 1 : SETTLE_COST;
 	}
 	return 0;
 }
@@ -324,6 +335,7 @@ int pfnl_dispatch(struct pfnl *h, pfnl_event_cb cb, void *arg)
 {
 	struct pfnl_event event;
 	int budget = BUDGET;
+	int idle = 0;
 	int r = 0;
 
 	pfnl_clear_error(h);
@@ -333,7 +345,7 @@ int pfnl_dispatch(struct pfnl *h, pfnl_event_cb cb, void *arg)
 		return pfnl_fail(h, -EBUSY, "called from within its callback");
 	h->events->dispatching = true;
 	while (budget-- > 0) {
-		r = next_event(h, &event);
+		r = next_event(h, &event, &idle);
 		if (r <= 0)
 			break;
 		/* What went wrong on the way became an event. */

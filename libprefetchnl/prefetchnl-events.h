@@ -295,8 +295,8 @@ typedef int (*pfnl_event_cb)(const struct pfnl_event *event, void *arg);
  *
  * Losses, an unloaded module and unreadable messages are events, not errors. To
  * let the caller do other things under a flood, it returns after some thousand
- * events at the latest; the descriptor then is readable, or
- * pfnl_events_pending() true.
+ * events at the latest, or some hundred messages that are none, or a few states
+ * in a row; the descriptor then is readable, or pfnl_events_pending() true.
  *
  * Return: 0, what @cb returned, -EBADF: not subscribed, -EBUSY: called from
  * within its callback, -ENOMEM, or the -errno of recvmsg(2).

@@ -110,17 +110,16 @@ static ssize_t socket_recv(void *ctx, enum pfnl_channel channel, void *data,
 
 	if (channel == PFNL_EVENTS)
 		flags |= MSG_DONTWAIT;
-	for (;;) {
+	do {
 		msg.msg_namelen = sizeof(from);
 		got = recvmsg(socket_fd(ctx, channel), &msg, flags);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return errno == EWOULDBLOCK ? -EAGAIN : -errno;
-		/* Any process may send here: only the kernel is believed. */
-		if (msg.msg_namelen == sizeof(from) && from.nl_pid == 0)
-			return got;
-	}
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	/* Any process may send here, without end: only the kernel is heard. */
+	if (msg.msg_namelen != sizeof(from) || from.nl_pid)
+		return 0;
+	return got;
 }
 
 static int socket_join(void *ctx, uint32_t group)

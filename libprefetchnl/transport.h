@@ -28,9 +28,9 @@ enum pfnl_channel {
  * @fd: descriptor of an open channel.
  * @send: send one datagram to the kernel over PFNL_REQUESTS.
  * @recv: receive one datagram: its whole length, also if that is more than size
- *     and the rest is cut off; never more than the kernel sent. PFNL_EVENTS
- *     never waits: -EAGAIN if there is nothing; PFNL_REQUESTS waits some time.
- *     Never -EINTR.
+ *     and the rest is cut off; never more than the kernel sent. 0 for one that
+ *     is of no use, so that callers can count these. PFNL_EVENTS never waits:
+ *     -EAGAIN if there is nothing; PFNL_REQUESTS waits some time. Never -EINTR.
  * @join: let PFNL_EVENTS receive a multicast group.
  * @buffer: wish a size in bytes for the receive buffer of PFNL_EVENTS; returns
  *     what was granted.

@@ -247,6 +247,17 @@ void fake_event_error(struct fake *f, int error)
 	wake(f);
 }
 
+void fake_unknown_event(struct fake *f)
+{
+	struct fake_bytes b = { 0 };
+	size_t place;
+
+	place = fake_begin_genl(&b, f->family, 0, 0, UINT8_MAX);
+	fake_end(&b, place);
+	fake_queue(f, PFNL_EVENTS, &b);
+	wake(f);
+}
+
 void fake_raw(struct fake *f, enum pfnl_channel channel, const void *data,
 	      size_t size)
 {
@@ -329,9 +340,12 @@ static int fake_send(void *ctx, const void *data, size_t size)
 static struct fake_datagram *next(struct fake *f, enum pfnl_channel channel)
 {
 	struct fake_queue *queue = &f->queues[channel];
-	struct fake_datagram *d = queue->first;
+	struct fake_datagram *d;
 	uint64_t count;
 
+	if (!queue->first && channel == PFNL_EVENTS && f->on_empty)
+		f->on_empty(f);
+	d = queue->first;
 	if (!d && channel == PFNL_EVENTS) {
 		if (read(f->event_fd, &count, sizeof(count)) < 0 &&
 		    errno != EAGAIN)

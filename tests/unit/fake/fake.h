@@ -38,6 +38,10 @@
  *	play gap count=N		N core events are dropped without a word
  *	play unload | play load
  *	play raise signal=15		the program gets a signal
+ *	play storm kind=core|noise|overflow|reload after=N signal=15 delay=US
+ *					from now on the socket is never empty,
+ *					and reading takes US microseconds; the
+ *					Nth reading brings the signal
  *
  * The first line of domain or cpu replaces the machine's own domains and CPUs.
  * What is played comes in order, one step each time that the program has read
@@ -202,6 +206,8 @@ struct fake {
 	/* If set, called for each request of our family before it is handled.
 	 */
 	void (*on_request)(struct fake *f, uint8_t cmd);
+	/* If set, called where the event socket would be empty, to fill it. */
+	void (*on_empty)(struct fake *f);
 	/* If set (errno), the event socket never gives anything else. */
 	int event_error_always;
 	/* If set, called for each datagram before it is queued. */
@@ -210,6 +216,7 @@ struct fake {
 
 	/* The scenario, if there is one. */
 	struct fake_step *steps;
+	struct fake_step *storm; /* the step that never ends */
 	char *save;
 };
 
@@ -262,6 +269,9 @@ void fake_drop_setting_events(struct fake *f, uint32_t count);
 
 /* The event socket's next recv() fails so (ENOBUFS...), once. */
 void fake_event_error(struct fake *f, int error);
+
+/* A message of the module that this library cannot know. */
+void fake_unknown_event(struct fake *f);
 
 /* Raw bytes on a channel. */
 void fake_raw(struct fake *f, enum pfnl_channel channel, const void *data,

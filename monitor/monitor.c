@@ -95,7 +95,8 @@ static int on_event(const struct pfnl_event *event, void *arg)
 		return 1;
 	if (m->line.written != WRITTEN)
 		return 1;
-	return output_stopped() && !m->draining;
+	/* More may come than can be told, so telling the last has an end. */
+	return m->draining ? !output_may_go_on() : output_stopped();
 }
 
 static void advise_denied(void)

@@ -14,7 +14,7 @@
 #include "monitor.h"
 
 #define SECOND INT64_C(1000000000)
-/* How long the last lines may take, with a slow reader. */
+/* How long the last lines may take, with a slow reader or in a storm. */
 #define LAST_WAIT (SECOND / 2)
 /* A pipe that polls as writable takes this much without blocking. */
 #define CHUNK ((size_t)PIPE_BUF)
@@ -56,17 +56,6 @@ void output_begin(int64_t duration)
 	sigaction(SIGPIPE, &ignore, NULL);
 }
 
-bool output_stopped(void)
-{
-	sigset_t pending;
-
-	/* While there is always something to do, ppoll() lets no signal in. */
-	if (!stop && !sigpending(&pending))
-		stop = sigismember(&pending, SIGINT) == 1 ||
-		       sigismember(&pending, SIGTERM) == 1;
-	return stop;
-}
-
 bool output_closed(void)
 {
 	return closed;
@@ -91,6 +80,19 @@ static int64_t time_left(void)
 	if (!end)
 		return -1;
 	return end > now ? (int64_t)(end - now) : 0;
+}
+
+bool output_stopped(void)
+{
+	sigset_t pending;
+
+	/* While there is always something to do, ppoll() lets no signal in. */
+	if (!stop && !sigpending(&pending))
+		stop = sigismember(&pending, SIGINT) == 1 ||
+		       sigismember(&pending, SIGTERM) == 1;
+	if (!stop && deadline && !time_left())
+		stop = expired = true;
+	return stop;
 }
 
 bool output_may_go_on(void)
@@ -181,9 +183,7 @@ bool output_wait(int fd, int64_t timeout)
 	if (timeout < 0 || (left >= 0 && left < timeout))
 		timeout = left;
 	n = ppoll(fds, 2, to_timespec(timeout, &ts), &waiting_mask);
-	if (!stop && deadline && !time_left())
-		stop = expired = true;
-	if (stop)
+	if (output_stopped())
 		return false;
 	/* The reader of a pipe or socket has gone: do not wait for an event. */
 	if (n > 0 && (fds[1].revents & (POLLERR | POLLHUP))) {

@@ -239,7 +239,8 @@ static bool handle_keys(struct top *top)
 {
 	int key;
 
-	while ((key = getch()) != ERR) {
+	/* Keys may come faster than they are handled. */
+	while (!output_stopped() && (key = getch()) != ERR) {
 		switch (key) {
 		case 'q':
 		case 'Q':

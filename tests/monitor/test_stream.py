@@ -12,6 +12,8 @@ import harness
 from monitor_harness import CORE0, CORE1, END, MACHINE, SETTING, MonitorTest
 
 LONG = 60
+# Seconds that the end in a storm may take, where this machine is busy.
+STORM_MOST = 10
 
 
 class Trouble(MonitorTest):
@@ -92,6 +94,41 @@ class Trouble(MonitorTest):
                               CORE0 + END + CORE1 * 20)
         bye = json.loads(result.out.splitlines()[-1])
         self.assertEqual((bye['reason'], bye['events']), ('signal', 9))
+
+    def storm(self, kind, arguments='', number=15):
+        """The last line of a run on a slow machine, in a storm that the signal
+        comes into after 20 readings, or never."""
+        scenario = ('play storm kind=' + kind + ' delay=5000 domain=0 '
+                    'new=l1_ip cause=switch')
+        if number:
+            scenario += f' after=20 signal={number}'
+        result = self.monitor('--json ' + arguments, scenario + '\n')
+        return json.loads(result.out.splitlines()[-1])
+
+    def test_signal_in_a_storm(self):
+        """The end does not wait until the stream dries up.
+
+        Telling what has come may take half a second; by then there can be
+        100 events of 5 ms."""
+        for kind in ('core', 'overflow', 'reload', 'noise'):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(kind=kind, number=number):
+                    began = time.monotonic()
+                    bye = self.storm(kind, number=int(number))
+                    self.assertEqual((bye['kind'], bye['reason']),
+                                     ('bye', 'signal'))
+                    self.assertLess(bye['events'], 150)
+                    self.assertLess(time.monotonic() - began, STORM_MOST)
+
+    def test_duration_in_a_storm(self):
+        for kind in ('core', 'overflow', 'reload', 'noise'):
+            with self.subTest(kind=kind):
+                began = time.monotonic()
+                bye = self.storm(kind, '--duration 0.2', None)
+                self.assertEqual((bye['kind'], bye['reason']),
+                                 ('bye', 'duration'))
+                self.assertLess(bye['events'], 170)
+                self.assertLess(time.monotonic() - began, STORM_MOST)
 
     def test_changes_nothing(self):
         """No request of the monitor changes a setting."""

@@ -90,6 +90,27 @@ class Top(MonitorTest):
             self.assertIn('\033[?1049l', top.read())
             self.assertEqual(top.process.wait(timeout=LONG), 0)
 
+    def test_signal_under_keys(self):
+        """Keys without end, as of one that is stuck: a signal is seen."""
+        top = Terminal(self, [], BUSY)
+        top.read('FAILED')
+        os.set_blocking(top.primary, False)
+        stop = time.monotonic() + 2
+        deadline = stop + 10
+        while top.process.poll() is None and time.monotonic() < deadline:
+            if stop and time.monotonic() > stop:
+                top.process.send_signal(signal.SIGTERM)
+                stop = None
+            try:
+                top.key(b'x' * 4096)
+            except OSError:
+                pass  # full for now, or the program has ended
+            try:
+                os.read(top.primary, 65536)
+            except OSError:
+                pass
+        self.assertEqual(top.process.poll(), 0)
+
     def test_control_c(self):
         top = Terminal(self, [], BUSY)
         fcntl.ioctl(top.primary, termios.TIOCSWINSZ,

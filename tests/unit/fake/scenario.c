@@ -31,6 +31,8 @@ struct fake_step {
 	uint32_t count;
 	int signal;
 	uint64_t lost;
+	char storm[12];
+	uint32_t delay; /* us */
 };
 
 static void complain(struct line *l, const char *what, const char *word)
@@ -375,6 +377,10 @@ static void take_step(struct fake *f, struct line *l)
 	s->change = named(l, "change", pfnl_change_name, 0);
 	s->count = number32(l, "count", 1);
 	s->signal = (int)number32(l, "signal", SIGINT);
+	text(l, "kind", s->storm, sizeof(s->storm));
+	s->delay = number32(l, "delay", 0);
+	if (!strcmp(s->what, "storm"))
+		s->count = number32(l, "after", 0);
 }
 
 static void take_line(struct fake *f, struct line *l, bool replaced[2])
@@ -481,6 +487,29 @@ static void play_core(struct fake *f, struct fake_step *s)
 	fake_core_event(f, &s->event);
 }
 
+static void rage(struct fake *f)
+{
+	struct fake_step *s = f->storm;
+
+	usleep(s->delay);
+	if (s->count && !--s->count)
+		raise(s->signal);
+	if (!strcmp(s->storm, "noise")) {
+		fake_unknown_event(f);
+		return;
+	}
+	if (!strcmp(s->storm, "reload")) {
+		fake_unload(f);
+		fake_load(f);
+		return;
+	}
+	if (!strcmp(s->storm, "overflow")) {
+		fake_drop_core_events(f, 1);
+		fake_event_error(f, ENOBUFS);
+	}
+	play_core(f, s);
+}
+
 bool fake_play(struct fake *f)
 {
 	struct fake_step *s = f->steps;
@@ -503,6 +532,10 @@ bool fake_play(struct fake *f)
 		fake_load(f);
 	} else if (!strcmp(s->what, "raise")) {
 		raise(s->signal);
+	} else if (!strcmp(s->what, "storm")) {
+		f->storm = s;
+		f->on_empty = rage;
+		return true;
 	} else {
 		fprintf(stderr, "cannot play '%s'\n", s->what);
 		abort();
@@ -538,6 +571,9 @@ void fake_scenario_end(struct fake *f)
 	if (f->save)
 		save(f);
 	free(f->save);
+	if (f->storm)
+		free(f->storm->what);
+	free(f->storm);
 	while ((s = f->steps)) {
 		f->steps = s->next;
 		free(s->what);

@@ -78,6 +78,12 @@ bool output_stopped(void); /* SIGINT or SIGTERM came, or the time is over */
 bool output_expired(void); /* it was the time */
 enum written output_line(const char *text, size_t len);
 /*
+ * Around what writes to a terminal and may block: a stop is seen meanwhile, and
+ * in the end the terminal is made to take it. Writes may be interrupted.
+ */
+void output_terminal_begin(void);
+void output_terminal_end(void);
+/*
  * Wait until @fd is readable, stdout is closed, a signal comes or @timeout ns
  * have passed (negative: never). Returns false when it is time to end.
  */

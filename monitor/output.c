@@ -8,6 +8,8 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/time.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,10 +20,13 @@
 #define LAST_WAIT (SECOND / 2)
 /* A pipe that polls as writable takes this much without blocking. */
 #define CHUNK ((size_t)PIPE_BUF)
+/* How often a terminal that does not take what we write is looked at. */
+#define TICK_US 100000
 
 static volatile sig_atomic_t stop;
 static sigset_t waiting_mask; /* while we wait, signals come in */
 static bool closed, expired;
+static bool terminal;
 static bool torn; /* a line was left half written: nothing may follow it */
 static uint64_t deadline; /* monotonic; 0: none */
 static uint64_t last;	  /* after a stop, when waiting ends; 0: no stop yet */
@@ -30,30 +35,6 @@ static void on_signal(int number)
 {
 	(void)number;
 	stop = 1;
-}
-
-void output_begin(int64_t duration)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	sigset_t mask;
-
-	stop = 0;
-	closed = false;
-	expired = false;
-	torn = false;
-	last = 0;
-	deadline = duration ? now_monotonic() + (uint64_t)duration : 0;
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigprocmask(SIG_BLOCK, &mask, &waiting_mask);
-	/* A caller may have started us with the two blocked. */
-	sigdelset(&waiting_mask, SIGINT);
-	sigdelset(&waiting_mask, SIGTERM);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
 }
 
 bool output_closed(void)
@@ -98,6 +79,80 @@ bool output_stopped(void)
 bool output_may_go_on(void)
 {
 	return !closed && !torn && time_left() != 0;
+}
+
+/*
+ * A terminal that takes a part may not take the rest: it was stopped, or nobody
+ * reads what it shows. When the time is up, what it holds is thrown away.
+ */
+static void on_tick(int number)
+{
+	int err = errno;
+
+	(void)number;
+	if (output_stopped() && !time_left()) {
+		/* Only what was stopped in this way can be started. */
+		tcflow(STDOUT_FILENO, TCOOFF);
+		tcflow(STDOUT_FILENO, TCOON);
+		tcflush(STDOUT_FILENO, TCOFLUSH);
+	}
+	errno = err;
+}
+
+static void tick_every(int us)
+{
+	const struct itimerval interval = {
+		.it_interval.tv_usec = us,
+		.it_value.tv_usec = us,
+	};
+
+	if (terminal)
+		setitimer(ITIMER_REAL, &interval, NULL);
+}
+
+void output_terminal_begin(void)
+{
+	tick_every(TICK_US);
+}
+
+void output_terminal_end(void)
+{
+	tick_every(0);
+}
+
+void output_begin(int64_t duration)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction tick = { .sa_handler = on_tick };
+	sigset_t mask;
+
+	stop = 0;
+	closed = false;
+	expired = false;
+	torn = false;
+	last = 0;
+	deadline = duration ? now_monotonic() + (uint64_t)duration : 0;
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigprocmask(SIG_BLOCK, &mask, &waiting_mask);
+	/* A caller may have started us with the two blocked. */
+	sigdelset(&waiting_mask, SIGINT);
+	sigdelset(&waiting_mask, SIGTERM);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+	terminal = isatty(STDOUT_FILENO) == 1;
+	if (!terminal)
+		return;
+	/* As it may belong to others, who stop those in the background. */
+	sigemptyset(&tick.sa_mask);
+	sigaddset(&tick.sa_mask, SIGTTOU);
+	sigaction(SIGALRM, &tick, NULL);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &mask, NULL);
 }
 
 static struct timespec *to_timespec(int64_t ns, struct timespec *ts)
@@ -147,7 +202,9 @@ enum written output_line(const char *text, size_t len)
 			torn |= len < whole;
 			return state;
 		}
+		output_terminal_begin();
 		n = write(STDOUT_FILENO, text, len < CHUNK ? len : CHUNK);
+		output_terminal_end();
 		if (n < 0 && errno == EPIPE) {
 			closed = true;
 			return WRITE_CLOSED;

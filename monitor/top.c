@@ -281,7 +281,9 @@ static void show(struct top *top)
 			    pictures++ >= top->options->count)
 				return;
 		}
+		output_terminal_begin();
 		draw(top);
+		output_terminal_end();
 		now = now_monotonic();
 		left = due > now ? (int64_t)(due - now) : 0;
 		if (!output_wait(STDIN_FILENO, left) || !handle_keys(top))
@@ -317,7 +319,9 @@ int monitor_top(struct pfnl *h, const struct options *options)
 	curs_set(0);
 	top.read_at = now_monotonic();
 	show(&top);
+	output_terminal_begin();
 	endwin();
+	output_terminal_end();
 	delscreen(screen);
 	drop_rows(&top);
 	return STATUS_DONE;

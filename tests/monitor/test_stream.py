@@ -227,6 +227,18 @@ class Output(MonitorTest):
         for line in data.splitlines()[1:-1]:
             self.assertRegex(line, r'^\d\d:\d\d:\d\d\.\d{6} [a-z]')
 
+    def test_terminal_that_is_not_read(self):
+        """It has room for a part of a line, so the write waits for more."""
+        primary, secondary = os.openpty()
+        self.addCleanup(os.close, primary)
+        process = self.start([], MACHINE + CORE0 * 3000, stdout=secondary)
+        os.close(secondary)
+        time.sleep(2)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=10), 0)
+        self.assertEqual(process.stderr.read(), '')
+
     def test_slow_reader_and_duration(self):
         process = self.start(['--duration', '0.5'], MACHINE + CORE0 * 3000,
                              stdout=subprocess.PIPE)

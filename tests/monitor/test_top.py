@@ -111,6 +111,15 @@ class Top(MonitorTest):
                 pass
         self.assertEqual(top.process.poll(), 0)
 
+    def test_stopped_terminal(self):
+        """Nothing can be drawn any more, as after Control-S: it ends."""
+        top = Terminal(self, [], BUSY)
+        top.read('FAILED')
+        top.key(b'\x13')
+        time.sleep(2.5)  # it draws, and is kept
+        top.process.send_signal(signal.SIGTERM)
+        self.assertEqual(top.process.wait(timeout=10), 0)
+
     def test_control_c(self):
         top = Terminal(self, [], BUSY)
         fcntl.ioctl(top.primary, termios.TIOCSWINSZ,

@@ -256,8 +256,7 @@ static int tell(const struct pfnl_event *event, void *arg)
 	return 0;
 }
 
-/* Dispatches until nothing has come for half a second. */
-/* Nothing more comes when so long nothing has come. */
+/* Nothing more comes when so long nothing has come; --slow makes it longer. */
 static int quiet_ms = 500;
 /*
  * So many times that at most: with a setting of our own, the core changes each
@@ -265,6 +264,7 @@ static int quiet_ms = 500;
  */
 #define LISTEN_MAX 20
 
+/* Dispatches until it is quiet, but not without an end. */
 static struct told *listen_for_a_while(void)
 {
 	static struct told t;

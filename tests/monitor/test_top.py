@@ -118,7 +118,7 @@ class Top(MonitorTest):
         top.key(b'\x13')
         time.sleep(2.5)  # it draws, and is kept
         top.process.send_signal(signal.SIGTERM)
-        self.assertEqual(top.process.wait(timeout=10), 0)
+        self.assertEqual(top.process.wait(timeout=60), 0)
 
     def test_control_c(self):
         top = Terminal(self, [], BUSY)

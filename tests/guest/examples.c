@@ -5,6 +5,7 @@
 #include "actor.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,7 +79,10 @@ static void ends_with(struct check *c, pid_t pid, int want)
 	int status = -1;
 
 	expect(c, wait_for((got = waitpid(pid, &status, WNOHANG))),
-	       "it does not end");
+	       "it does not end: %s", output());
+	/* The end of a check waits for all that were started. */
+	if (!got)
+		kill(pid, SIGKILL);
 	expect(c,
 	       got == pid && WIFEXITED(status) && WEXITSTATUS(status) == want,
 	       "ended with 0x%x: %s", (unsigned int)status, output());
@@ -100,6 +104,11 @@ static void set_and_verify(struct check *c)
 	       get_pid(a->pid).off);
 	expect(c, reg_of(a) == (L2_STREAM | L1_IP), "register 0x%llx",
 	       (unsigned long long)reg_of(a));
+	/* Somebody else writes it: the setting is there, so it stays wrong. */
+	reg_write(a->cpu, L1_IP);
+	ends_with(c, start(argv), 1);
+	expect(c, said("runs on 1 cores, 1 of them wrong") == 1, "said: %s",
+	       output());
 	ends_with(c, start(unknown), 2);
 	expect(c, said("unknown prefetcher nonsense") == 1, "said: %s",
 	       output());

@@ -7,7 +7,6 @@
 #include "actor.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,19 +18,6 @@
 #define LOOKS	     5
 #define LIMIT	     3
 #define CHILDREN     20
-
-static void write_foreign(int cpu, uint64_t value)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || pwrite(fd, &value, sizeof(value), MSR_PREFETCH) !=
-			      (ssize_t)sizeof(value))
-		die("cannot write the register: %s", strerror(errno));
-	close(fd);
-}
 
 /* What was told of the first core and of settings. */
 struct told {
@@ -153,7 +139,7 @@ static void disturb(struct check *c, struct told *t, int cpu, uint32_t wanted,
 	expect(c, wait_for(listen_on(t) && t->shown == wanted),
 	       "0x%x was told last, not 0x%x", t->shown, wanted);
 	expect(c, !verify(c, wanted, wanted), "foreign before it was written");
-	write_foreign(cpu, foreign);
+	reg_write(cpu, foreign);
 	expect(c, info().foreign_writes == counted, "counted before the look");
 	for (int i = 0; i < LOOKS; i++)
 		expect(c, verify(c, wanted, foreign), "it is not found");
@@ -214,7 +200,7 @@ static void held(struct check *c)
 	disturb(c, &t, a->cpu, L1_IP, 0);
 	expect(c, core_state(0).held, "not held any more");
 	/* Found and never repaired: the next change writes what is right. */
-	write_foreign(a->cpu, ALL_FOUR);
+	reg_write(a->cpu, ALL_FOUR);
 	expect(c, verify(c, L1_IP, ALL_FOUR), "it is not found");
 	expect(c, !clear_pid(a->pid), "clear failed");
 	expect(c, reg(a->cpu) == options.baseline, "cleared: 0x%llx",
@@ -244,7 +230,7 @@ static void unloaded(struct check *c)
 		expect(c, reg_of(a) == L1_IP, "not set");
 		if (i & 1)
 			expect(c, !clear_pid(a->pid), "clear failed");
-		write_foreign(a->cpu, ALL_FOUR);
+		reg_write(a->cpu, ALL_FOUR);
 		if (i & 2)
 			expect(c,
 			       verify(c, i & 1 ? options.baseline : L1_IP,

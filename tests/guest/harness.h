@@ -88,6 +88,8 @@ void pin(pid_t tid, int cpu);
 
 /* The register of a CPU's core, as the CPU itself reads it. */
 uint64_t reg(int cpu);
+/* As somebody else does, behind the module's back. */
+void reg_write(int cpu, uint64_t value);
 void mark_twin(uint64_t value);
 
 /* A piece of time in which the twin must log least to most writes. */

@@ -75,6 +75,14 @@ uint64_t reg(int cpu)
 	return value;
 }
 
+void reg_write(int cpu, uint64_t value)
+{
+	if (pwrite(msr_fd[cpu], &value, sizeof(value), MSR_PREFETCH) !=
+	    (ssize_t)sizeof(value))
+		die("cannot write the register of CPU %d: %s", cpu,
+		    strerror(errno));
+}
+
 void mark_twin(uint64_t value)
 {
 	if (pwrite(msr_fd[sched_getcpu()], &value, sizeof(value),

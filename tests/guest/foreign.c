@@ -14,10 +14,9 @@
 #include "harness.h"
 #include "request.h"
 
-#define MSR_PREFETCH 0x1a4
-#define LOOKS	     5
-#define LIMIT	     3
-#define CHILDREN     20
+#define LOOKS	 5
+#define LIMIT	 3
+#define CHILDREN 20
 
 /* What was told of the first core and of settings. */
 struct told {

@@ -141,7 +141,7 @@ static void lost(struct check *c)
 	actor_mode(a, ACTOR_YIELD, 0);
 	actor_mode(b, ACTOR_YIELD, 0);
 	/* The listener sleeps meanwhile: it does not read. */
-	end = now_ms() + 5 * PATIENCE_MS;
+	end = now_ms() + 8 * PATIENCE_MS;
 	while (info().core_total - before < SLEPT_THROUGH && now_ms() < end)
 		nap();
 	actor_sleep(a);

@@ -97,26 +97,6 @@ const char *mask_text(uint32_t mask, const char *none,
 	return text;
 }
 
-const char *states_text(uint32_t off, uint32_t on, const char *none,
-			char text[STATES_TEXT_SIZE])
-{
-	uint32_t bit;
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (bit = 1; bit; bit <<= 1) {
-		char name[PFNL_MASK_NAMES_SIZE];
-
-		if (!((off | on) & bit))
-			continue;
-		pfnl_mask_names(bit, name, sizeof(name));
-		snprintf(text + used, STATES_TEXT_SIZE - used, "%s%s=%s",
-			 used ? " " : "", name, off & bit ? "off" : "on");
-		used = strlen(text);
-	}
-	return used ? text : none;
-}
-
 /* The largest group that says it for two or more of @mask, and for no other. */
 static const struct pfnl_group_name *group_in(uint32_t mask, uint32_t bit,
 					      uint32_t supported)
@@ -157,6 +137,13 @@ const char *short_states_text(uint32_t off, uint32_t on, uint32_t supported,
 		used = strlen(text);
 	}
 	return used ? text : none;
+}
+
+const char *states_text(uint32_t off, uint32_t on, const char *none,
+			char text[STATES_TEXT_SIZE])
+{
+	/* No group has two or more of nothing. */
+	return short_states_text(off, on, 0, none, text);
 }
 
 static int compare_cpus(const void *a, const void *b)

@@ -2,6 +2,7 @@
 """What the parts of scripts/bench share: guests that count, and the page."""
 
 import subprocess
+import sys
 
 import child
 
@@ -85,5 +86,5 @@ def tell(part, opt, text, all_kept):
     if opt.write:
         write_page(text, part)
     if not all_kept:
-        print("bench: not every bound is kept")
+        print("bench: not every bound is kept", file=sys.stderr)
     return 0 if all_kept else 1

@@ -4,7 +4,6 @@
  */
 #include "actor.h"
 
-#include <poll.h>
 #include <string.h>
 
 #include "harness.h"
@@ -74,12 +73,8 @@ static int take(const struct pfnl_event *e, void *arg)
 /* Takes what is there, or waits for it a moment. */
 static bool drain(struct stream *s)
 {
-	struct pollfd p = { .fd = pfnl_event_fd(s->h), .events = POLLIN };
-	int err;
+	int err = take_events(s->h, take, s);
 
-	if (!pfnl_events_pending(s->h) && poll(&p, 1, 1) < 0)
-		die("cannot poll the events");
-	err = pfnl_dispatch(s->h, take, s);
 	return expect(s->c, !err, "dispatch: %s", strerror(-err));
 }
 

@@ -7,7 +7,6 @@
 #include "actor.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,11 +55,7 @@ static int take(const struct pfnl_event *e, void *arg)
 
 static bool listen_on(struct told *t)
 {
-	struct pollfd p = { .fd = pfnl_event_fd(t->h), .events = POLLIN };
-
-	if (!pfnl_events_pending(t->h) && poll(&p, 1, 1) < 0)
-		die("cannot poll the events");
-	return expect(t->c, !pfnl_dispatch(t->h, take, t), "dispatch failed");
+	return expect(t->c, !take_events(t->h, take, t), "dispatch failed");
 }
 
 /* Many times what changes are folded over. */

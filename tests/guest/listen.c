@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,12 +73,8 @@ static int take(const struct pfnl_event *e, void *arg)
 
 static void drain(struct heard *l)
 {
-	struct pollfd p = { .fd = pfnl_event_fd(l->h), .events = POLLIN };
-	int err;
+	int err = take_events(l->h, take, l);
 
-	if (!pfnl_events_pending(l->h) && poll(&p, 1, 1) < 0)
-		die("cannot poll the events");
-	err = pfnl_dispatch(l->h, take, l);
 	expect(l->c, !err, "dispatch: %s", strerror(-err));
 }
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -189,6 +190,15 @@ struct pfnl *handle(void)
 bool request_ready(void)
 {
 	return ready;
+}
+
+int take_events(struct pfnl *listener, pfnl_event_cb cb, void *arg)
+{
+	struct pollfd p = { .fd = pfnl_event_fd(listener), .events = POLLIN };
+
+	if (!pfnl_events_pending(listener) && poll(&p, 1, 1) < 0)
+		die("cannot poll the events");
+	return pfnl_dispatch(listener, cb, arg);
 }
 
 void request_init(void)

@@ -47,6 +47,9 @@ struct core_state {
 
 struct core_state core_state(int domain);
 struct pfnl *handle(void);
+/* Takes the events that are there, or waits a moment for some: pfnl_dispatch().
+ */
+int take_events(struct pfnl *listener, pfnl_event_cb cb, void *arg);
 
 void request_init(void);
 void request_end(void);

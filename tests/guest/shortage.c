@@ -7,7 +7,6 @@
 #include "actor.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -224,11 +223,7 @@ static int hear(const struct pfnl_event *e, void *arg)
 /* True while there is no reason to stop. */
 static bool drain(struct pfnl *h, struct heard *heard)
 {
-	struct pollfd p = { .fd = pfnl_event_fd(h), .events = POLLIN };
-
-	if (!pfnl_events_pending(h) && poll(&p, 1, 1) < 0)
-		die("cannot poll the events");
-	return !pfnl_dispatch(h, hear, heard);
+	return !take_events(h, hear, heard);
 }
 
 static struct pfnl *listen_to(struct heard *heard, unsigned int groups)

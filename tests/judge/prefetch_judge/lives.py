@@ -179,10 +179,18 @@ class Lives:
                    for index, new, old in self._takeovers)
 
     def _take_over(self, thread, pid):
-        if self._by_pid.get(thread.pid) is thread:
-            del self._by_pid[thread.pid]
+        """exec exchanges pids: the old leader has exited, but it may still
+        have to leave its CPU, with the thread's pid."""
+        old = thread.pid
+        leader = self._by_pid.get(pid)
+        if self._by_pid.get(old) is thread:
+            del self._by_pid[old]
         thread.pid = pid
         self._by_pid[pid] = thread
+        if leader and leader is not thread and not leader.gone \
+                and old not in self._by_pid:
+            leader.pid = old
+            self._by_pid[old] = leader
 
     # ---- following the trace ----
 

@@ -20,9 +20,6 @@ SUMS = (
     ("rounds", "rounds of other tests"),
 )
 
-# What a test says whose guest's kernel had something to say.
-TROUBLE = "kernel trouble"
-
 
 def _git(*words):
     done = subprocess.run(["git", "-C", child.TREE, *words], text=True,
@@ -73,8 +70,8 @@ def _checked(stages):
 
 def _reports(stages):
     """Guests whose kernel complained: the tests of each of them failed."""
-    return sum(TROUBLE in check.detail for stage in stages
-               for check in stage.checks if check.outcome == FAILED)
+    return sum(kind == "trouble" for stage in stages
+               for kind, _ in stage.notes)
 
 
 def _skips(stages):

@@ -10,6 +10,9 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 # A skip's reason and a failure's detail, cut to what fits on a screen.
 DETAIL_LINES = 25
 
+# What a test says whose guest's kernel had something to say.
+TROUBLE = "kernel trouble"
+
 
 @dataclass
 class Check:
@@ -88,6 +91,9 @@ def read_junit(stage, path):
         if bad:
             text = "\n".join(part.text or part.get("message", "")
                              for part in bad)
+            # Before the cut: it stands above the kernel's report.
+            if TROUBLE in text:
+                stage.notes.append(("trouble", name))
             stage.add(name, False,
                       "\n".join(text.splitlines()[-DETAIL_LINES:]))
         elif skipped is not None:

@@ -139,6 +139,29 @@ def test_leader_is_still_on_its_cpu_when_exec_takes_its_pid(tmp_path):
     assert not verdict(machine, tmp_path)
 
 
+def test_leader_runs_once_more_with_the_pid_that_exec_gave_it(tmp_path):
+    machine, (one, _, _) = begin()
+    machine.request(3, "pid", one.pid, off=1)
+    machine.switch(0, one)
+    two = machine.spawn(0, thread_of=one)
+    machine.request(3, "tid", two.pid, off=2)
+    machine.exit(0, switch=False)
+    # Preempted in its exit, it has yet to leave its CPU for good.
+    machine.switch(0, two, "R+")
+    leader, taker = one.pid, two.pid
+    one.pid, two.pid = taker, leader
+    machine.settings[("tid", leader)] = machine.settings.pop(("tid", taker))
+    machine.switch(0, one, "R+")
+    assert machine.register[0] == 1
+    machine.switch(0, two, "X")
+    assert machine.register[0] == 3
+    machine.line(0, f"sched_process_exec: filename=/x y pid={leader} "
+                    f"old_pid={taker}")
+    machine.switch(0)
+    machine.stop()
+    assert not verdict(machine, tmp_path)
+
+
 def test_kernel_threads_have_no_wish(tmp_path):
     machine = Machine(4)
     kthreadd = machine.spawn(3)

@@ -187,8 +187,8 @@ class Lives:
             del self._by_pid[old]
         thread.pid = pid
         self._by_pid[pid] = thread
-        if leader and leader is not thread and not leader.gone \
-                and old not in self._by_pid:
+        # The thread's old pid may have been given to somebody new by now.
+        if leader and not leader.gone and old not in self._by_pid:
             leader.pid = old
             self._by_pid[old] = leader
 
